@@ -133,6 +133,24 @@ internal import Testing
         #expect(check.findings.harms.isEmpty)
     }
 
+    @Test(
+        "A dead letter from before its topic grew does not show that retention has removed nothing",
+        arguments: [true, false])
+    func grown(isHome: Bool) {
+        var check = OutcomeVerifier(
+            [.init("a", 0, 0..<4, committed: 4)], partitions: ["a": 1],
+            outcomes: .init(OutputTopics("link-decisions"), isWhole: [[true]], hasAllDeadLetters: false))
+        for (offset, home) in [(Int64(0), isHome), (3, true)] {
+            Array("a".utf8).withUnsafeBufferPointer { topic in
+                check.deadLetter(
+                    at: TopicPlace("a.dlq", home ? 1 : 0, offset), of: ByteView(topic), 0, offset, isHome: home)
+            }
+        }
+        for offset in Int64(0)..<4 { check.input("a", 0, offset, items: 0) }
+        let findings = check.finish()
+        #expect((findings.harms[.lost] != nil) == isHome && (findings.doubts[.removed] != nil) == !isHome)
+    }
+
     @Test("A group without an offset whose records have decisions is named")
     func noOffset() {
         var check = OutcomeVerifier(

@@ -207,11 +207,7 @@ package struct OutcomeVerifier {
 
     /// Takes a record of an output.
     ///
-    /// - Parameters:
-    ///   - partition: The partition.
-    ///   - offset: The offset.
-    ///   - value: The value of the record.
-    ///   - topic: The index of the topic in the outputs.
+    /// - Parameter topic: The index of the topic in the outputs.
     package mutating func output(_ partition: Int32, _ offset: Int64, _ value: ByteView?, topic: Int = 0) {
         let place = TopicPlace(outcomes.outputs.names[topic], partition, offset)
         guard let value, let id = DecisionIDView(decision: value), id.offset <= Self.greatestOffset else {
@@ -237,10 +233,11 @@ package struct OutcomeVerifier {
     ///
     /// A record without a position is of another program. A group that writes its decisions elsewhere can have the same
     /// topic of dead letters. The dead letter of another group can also be of the same workers under an earlier name,
-    /// so it is an outcome of a record that has no other. The dead letter of an item is an outcome of that item only.
+    /// so it is an outcome of a record that has no other. That of an item is an outcome of that item only. One outside
+    /// of the home partition of its source is from before the topic grew, and does not tell where the home begins.
     package mutating func deadLetter(
         at place: TopicPlace, of topic: ByteView?, _ partition: Int32?, _ offset: Int64?, item: Int? = nil,
-        isOfGroup: Bool = true
+        isOfGroup: Bool = true, isHome: Bool = true
     ) {
         guard let topic, let partition, let offset else { return findings.others += 1 }
         let origin = origin(topic, partition)
@@ -248,7 +245,7 @@ package struct OutcomeVerifier {
         guard isOfGroup else { return deadLetterElsewhere(origin, offset, item) }
         findings.deadLetters += 1
         guard let index = source(origin, topic, partition, offset, place) else { return }
-        states[index].firstDead = min(states[index].firstDead, offset)
+        if isHome { states[index].firstDead = min(states[index].firstDead, offset) }
         guard sources[index].range.contains(offset) else { return }
         let record = TopicPlace(sources[index].topic, partition, offset)
         if let item { return deadLetter(at: place, ofItem: item, record, index) }
@@ -569,7 +566,7 @@ package struct OutcomeVerifier {
             let first = cursors[index * outcomes.isWhole.count + partition].first
             from = max(from, first == .max ? .max : first + 1)
         }
-        guard !outcomes.hasAllDeadLetters else { return from }
+        if outcomes.hasAllDeadLetters { return from }
         return max(from, states[index].firstDead == .max ? .max : states[index].firstDead + 1)
     }
 

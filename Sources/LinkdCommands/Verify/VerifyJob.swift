@@ -173,9 +173,11 @@ final class VerifyJob {
         try read(plans.letters, &scan) { record in
             let head = DeadLetterHead(record)
             let isOfGroup = head?.group.map { name in group.withUnsafeBufferPointer { ByteView($0) == name } } ?? true
+            let home = Int(head?.sourcePartition ?? 0) % max(1, site.bounds[record.topic]?.count ?? 1)
             verifier.deadLetter(
                 at: TopicPlace(record.topic, record.partition, record.offset), of: head?.sourceTopic,
-                head?.sourcePartition, head?.sourceOffset, item: head?.item, isOfGroup: isOfGroup)
+                head?.sourcePartition, head?.sourceOffset, item: head?.item, isOfGroup: isOfGroup,
+                isHome: home == Int(record.partition))
         }
         for round in plans.output.rounds(of: Self.roundRecords) {
             try read(round, &scan) { record in
