@@ -110,7 +110,7 @@ struct OutputTopicsBrokerTests {
         try recall(site)
         // A decision of an application in the topic of another one, as a worker with another map writes it.
         let moved = #"{"decision":"\#(site.input)-0-1-0","event":"e-1","device":"a","application":"two.app"}"#
-        try site.run(["produce", "--topic", site.topic("one"), "--raw"], input: moved)
+        try site.run(["produce", "--topic", site.topic("one"), "--raw", "--key", "a"], input: moved)
         let report = try site.verify(code: 1)
         let harms = report["harms"]?.array?.compactMap { $0["harm"]?.string } ?? []
         #expect(harms == ["doubled", "disordered", "wrong_topic"], "\(report.text)")

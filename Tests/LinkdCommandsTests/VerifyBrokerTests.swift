@@ -46,9 +46,13 @@ struct VerifyBrokerTests {
         }
 
         func decide(_ ids: [(partition: Int32, id: String)], _ time: Int64, commit: Bool = true) throws {
+            let count = output.partitions
             try output.write(
-                ids.map { .init(partition: $0.partition, value: WorkedTopics.decision($0.id), time: time) },
-                commit: commit)
+                ids.map { partition, id in
+                    let device = WorkedTopics.device(in: partition, of: count)
+                    let value = WorkedTopics.decision(id, device: device)
+                    return .init(partition: partition, key: device, value: value, time: time)
+                }, commit: commit)
         }
 
         func bury(_ sources: [(partition: Int32, offset: Int64, item: Int?)], _ time: Int64) throws {

@@ -87,6 +87,10 @@ internal import Testing
         var topics = WorkedTopics(&random)
         let expected = topics.apply(wrong, &random)
         let findings = topics.findings(&random, canRepeat: true)
+        if wrong == .writesToAnotherPartition, findings.harms.isEmpty {
+            // A repeated decision does not show when partitions were added.
+            return #expect(findings.doubts[.fewerPartitions]?.count == 1)
+        }
         let isAllowed = [.doubled, .disordered, .contradicted, .beyondCommit].contains(expected.harm)
         #expect(Array(findings.harms.keys) == (isAllowed ? [] : [expected.harm]), "seed \(random.seed): \(findings)")
         #expect((findings.repeats > 0) == isAllowed)
@@ -126,7 +130,7 @@ internal import Testing
             [.init("link-events", 0, 0..<0, committed: 0)], partitions: ["link-events": 1],
             outcomes: .init(OutputTopics("link-decisions"), isWhole: [[true, true, true]], hasAllDeadLetters: true))
         for id in topics.output[0] {
-            Array(WorkedTopics.decision(id).utf8).withUnsafeBufferPointer { check.output(0, 0, ByteView($0)) }
+            check.take(WorkedTopics.decision(id), 0, 0)
         }
         check.deadLetter(at: TopicPlace("link-events.dlq", 0, 0), of: nil, nil, nil)
         #expect(check.finish().others == Int64(topics.output[0].count) + 1)
@@ -151,12 +155,43 @@ internal import Testing
         #expect((findings.harms[.lost] != nil) == isHome && (findings.doubts[.removed] != nil) == !isHome)
     }
 
+    /// A case is an output whose three partitions became six between two records.
+    @Test(
+        "Decisions from before the output grew are not called wrong, and a later one in an old partition is",
+        arguments: [nil, 39, 5] as [Int64?])
+    func grownOutput(moved: Int64?) {
+        for canRepeat in [false, true] {
+            var check = OutcomeVerifier(
+                [.init("a", 0, 0..<40, committed: 40)], partitions: ["a": 1],
+                outcomes: .init(
+                    OutputTopics("link-decisions"), isWhole: [Array(repeating: true, count: 6)],
+                    hasAllDeadLetters: true, canRepeat: canRepeat))
+            var outside: Int64 = 0
+            for offset in Int64(0)..<40 {
+                // Every other device is in a partition that was added.
+                let home = Int32(offset % 6)
+                let device = WorkedTopics.device(in: home, of: 6)
+                let partition = offset < 20 || offset == moved ? home % 3 : home
+                outside += partition == home ? 0 : 1
+                check.take(
+                    WorkedTopics.decision("a-0-\(offset)-0", device: device), partition, offset, key: device)
+            }
+            for offset in Int64(0)..<40 { check.input("a", 0, offset) }
+            let findings = check.finish()
+            let isWrong = moved == 39 && !canRepeat
+            #expect(Array(findings.harms.keys) == (isWrong ? [.wrongPartition] : []), "\(findings)")
+            if isWrong { #expect(findings.harms[.wrongPartition]?.first?.place.offset == 39) }
+            #expect(Array(findings.doubts.keys) == [.fewerPartitions])
+            #expect(findings.doubts[.fewerPartitions]?.count == outside - (isWrong ? 1 : 0))
+        }
+    }
+
     @Test("A group without an offset whose records have decisions is named")
     func noOffset() {
         var check = OutcomeVerifier(
             [.init("a", 0, 0..<0, committed: nil)], partitions: ["a": 1],
             outcomes: .init(OutputTopics("link-decisions"), isWhole: [[true]], hasAllDeadLetters: true))
-        Array(WorkedTopics.decision("a-0-7-0").utf8).withUnsafeBufferPointer { check.output(0, 0, ByteView($0)) }
+        check.take(WorkedTopics.decision("a-0-7-0"), 0, 0)
         let findings = check.finish()
         #expect(findings.harms.isEmpty)
         #expect(findings.doubts[.noOffset]?.first?.place == TopicPlace("a", 0, 7))
@@ -237,9 +272,7 @@ internal import Testing
 
     private static func decide(_ offsets: [Int64], _ check: inout OutcomeVerifier) {
         for (number, offset) in offsets.enumerated() {
-            Array(WorkedTopics.decision("a-0-\(offset)-0").utf8).withUnsafeBufferPointer {
-                check.output(0, Int64(number), ByteView($0))
-            }
+            check.take(WorkedTopics.decision("a-0-\(offset)-0"), 0, Int64(number))
         }
     }
 
@@ -293,7 +326,7 @@ internal import Testing
                         isOfGroup: letter.isOfGroup)
                 }
             }
-            Array(WorkedTopics.decision("a-0-0.0-0").utf8).withUnsafeBufferPointer { check.output(0, 0, ByteView($0)) }
+            check.take(WorkedTopics.decision("a-0-0.0-0"), 0, 0)
             for offset in Int64(0)..<3 { check.input("a", 0, offset, items: offset == 0 ? 3 : 2) }
             let findings = check.finish()
             #expect(Array(findings.harms.keys) == (lost ? [.lost] : []) && findings.doubts.isEmpty, "\(findings)")

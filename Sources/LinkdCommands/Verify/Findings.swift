@@ -30,6 +30,10 @@ package enum Harm: String, Sendable, CaseIterable {
     case missingIndex = "missing_index"
     /// A decision comes after one of a later record of the same partition.
     case disordered
+    /// The key of a decision is not its device.
+    case wrongKey = "wrong_key"
+    /// A decision is not in the partition of its key.
+    case wrongPartition = "wrong_partition"
     /// A decision is not in the topic of its application.
     case wrongTopic = "wrong_topic"
     /// The record or the item that a decision or dead letter names does not exist.
@@ -59,6 +63,9 @@ package enum Doubt: String, Sendable, CaseIterable {
     /// The partitions of the output are so uneven, or the records with several messages so many, that the outcomes of
     /// these records were not kept until the end.
     case uneven
+    /// The records have decisions outside of the partitions of their keys, which are right if the topic had fewer
+    /// partitions before.
+    case fewerPartitions = "fewer_partitions"
 
     /// The records, as the end of a noun phrase.
     var text: String {
@@ -74,6 +81,9 @@ package enum Doubt: String, Sendable, CaseIterable {
         case .uneven:
             "whose decisions for several devices or messages are too many or too far apart to check that none is "
                 + "missing"
+        case .fewerPartitions:
+            "with a decision in another partition than later ones of its device, which is right if the output had "
+                + "fewer partitions then"
         }
     }
 }

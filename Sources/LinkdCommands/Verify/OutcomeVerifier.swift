@@ -1,5 +1,5 @@
 package import ByteStorage
-package import LinkDecider
+internal import LinkDecider
 
 /// A check that each record of the inputs was decided or became a dead letter exactly once, in order.
 ///
@@ -11,83 +11,12 @@ package import LinkDecider
 /// A worker writes the outcomes of an input partition in the order of its records, to the partition of each device.
 /// The items of a record with several messages are in order too, and each of them has exactly one outcome.
 /// So within one output partition the ids of one input partition ascend. That is stronger than the order of each
-/// device, and needs no memory of devices. With several topics for decisions, each decision is in the topic of its
-/// application, and all decisions of one table about events without an application are in one topic.
+/// device, and needs no memory of devices, because each decision is also in the partition of its key, which is its
+/// device. With several topics for decisions, each decision is in the topic of its application, and all decisions of
+/// one table about events without an application are in one topic.
 package struct OutcomeVerifier {
     /// The greatest offset, so that an offset and an item fit into 63 bits.
     private static let greatestOffset: Int64 = (1 << 54) - 1
-
-    /// A partition of an input.
-    package struct Source: Sendable {
-        /// The topic.
-        package var topic: String
-        /// The partition.
-        package var partition: Int32
-        /// The offsets to check, which end at most at the offset that was committed before the ends of the other
-        /// topics were determined.
-        package var range: Range<Int64>
-        /// The offset that was committed after those ends were determined, or nil for none.
-        ///
-        /// Outcomes exist below it only.
-        package var committed: Int64?
-        /// A Boolean value that indicates whether the topic is compacted, so that any record can be removed.
-        package var isCompacted: Bool
-        /// The offsets of the records whose outcomes must be in order, once, and committed.
-        ///
-        /// The outcomes of records that retention has removed, and of those that wait, are checked with the whole
-        /// input. They are not if a part of it was chosen.
-        package var chosen: Range<Int64>
-
-        /// Creates a partition.
-        package init(
-            _ topic: String, _ partition: Int32, _ range: Range<Int64>, committed: Int64?, isCompacted: Bool = false,
-            chosen: Range<Int64> = .min..<(.max)
-        ) {
-            (self.topic, self.partition, self.range) = (topic, partition, range)
-            (self.committed, self.isCompacted, self.chosen) = (committed, isCompacted, chosen)
-        }
-    }
-
-    /// The topics of the outcomes.
-    package struct Outcomes: Sendable {
-        /// The topics of the decisions.
-        package let outputs: OutputTopics
-        /// The index of each topic's first partition in `isWhole`.
-        fileprivate let firsts: [Int]
-        /// A Boolean value for each partition of the topics that indicates whether all its records are passed.
-        package let isWhole: [Bool]
-        /// A Boolean value that indicates whether all dead letters are passed.
-        package var hasAllDeadLetters: Bool
-        /// A Boolean value that indicates whether one of the topics is compacted, so that any record can be removed.
-        package var isCompacted: Bool
-        /// A Boolean value that indicates whether outcomes can be repeated (`guarantee` is `at-least-once`).
-        package var canRepeat: Bool
-
-        /// Creates a description.
-        ///
-        /// - Parameters:
-        ///   - outputs: The topics of the decisions.
-        ///   - isWhole: For each topic of `outputs`, and in it for each partition.
-        ///   - hasAllDeadLetters: A Boolean value that indicates whether all dead letters are passed.
-        ///   - isCompacted: A Boolean value that indicates whether one of the topics is compacted.
-        ///   - canRepeat: A Boolean value that indicates whether outcomes can be repeated.
-        package init(
-            _ outputs: OutputTopics, isWhole: [[Bool]], hasAllDeadLetters: Bool, isCompacted: Bool = false,
-            canRepeat: Bool = false
-        ) {
-            var firsts = [0]
-            for topic in isWhole { firsts.append(firsts[firsts.count - 1] + topic.count) }
-            (self.outputs, self.firsts, self.isWhole) = (outputs, firsts, Array(isWhole.joined()))
-            (self.hasAllDeadLetters, self.isCompacted, self.canRepeat) = (hasAllDeadLetters, isCompacted, canRepeat)
-        }
-
-        /// Returns the number of a topic's partition among those of all topics, or nil if the topic does not have it.
-        fileprivate func number(of topic: Int, _ partition: Int32) -> Int? {
-            guard topic + 1 < firsts.count else { return nil }
-            let number = firsts[topic] + Int(partition)
-            return partition >= 0 && number < firsts[topic + 1] ? number : nil
-        }
-    }
 
     /// The first and the last decision of an input partition in an output partition: their offsets, and the place of
     /// the last one in its record.
@@ -143,8 +72,8 @@ package struct OutcomeVerifier {
     private var itemRecords = 0
     /// The partitions of the outputs whose last decisions are hidden by a transaction that did not end.
     private var hidden: Set<Int> = []
-    /// The check of the topics of decisions, or nil if there is only one.
-    private let outputCheck: OutputCheck?
+    private let outputCheck: OutputCheck
+    private var partitionCheck = PartitionCheck()
     private var hidesDeadLetters = false
     private var hasOffset = false
     /// The partitions without a committed offset, with their first offsets and their numbers of offsets.
@@ -205,10 +134,10 @@ package struct OutcomeVerifier {
         }
     }
 
-    /// Takes a record of an output.
-    ///
-    /// - Parameter topic: The index of the topic in the outputs.
-    package mutating func output(_ partition: Int32, _ offset: Int64, _ value: ByteView?, topic: Int = 0) {
+    /// Takes a record of an output, whose topic is an index in the outputs.
+    package mutating func output(
+        _ partition: Int32, _ offset: Int64, key: ByteView?, _ value: ByteView?, topic: Int = 0
+    ) {
         let place = TopicPlace(outcomes.outputs.names[topic], partition, offset)
         guard let value, let id = DecisionIDView(decision: value), id.offset <= Self.greatestOffset else {
             return findings.add(.notADecision, place, "\(place) is not a decision of linkd")
@@ -218,8 +147,12 @@ package struct OutcomeVerifier {
         if id.correction > 0 { return findings.corrections += 1 }
         findings.decisions += 1
         guard let index = source(origin, id.topic, id.partition, id.offset, place) else { return }
-        if sources[index].chosen.contains(id.offset), let text = outputCheck?.fault(of: value, in: topic, place) {
-            findings.add(.wrongTopic, place, text)
+        if sources[index].chosen.contains(id.offset) {
+            outputCheck.check(value, key: key, in: topic, place, &findings)
+            if let key {
+                let count = outcomes.partitionCount(of: topic)
+                partitionCheck.check(key, among: count, topic, place, source: index, id.offset, &findings)
+            }
         }
         let record = TopicPlace(sources[index].topic, id.partition, id.offset)
         let isNew = sources[index].range.contains(id.offset) ? take(id.place, of: record, index, place) : true
@@ -478,6 +411,10 @@ package struct OutcomeVerifier {
                 check(items, TopicPlace(sources[index].topic, sources[index].partition, offset), certain)
             }
             compare(index, certain)
+        }
+        partitionCheck.finish(&findings, canRepeat: outcomes.canRepeat) { source, topic, partitions in
+            let added = outcomes.firsts[topic] + Int(partitions)..<outcomes.firsts[topic + 1]
+            return added.map { cursors[source * outcomes.isWhole.count + $0].first }.min() ?? .max
         }
         if !hasOffset, findings.doubts[.noOffset] == nil {
             for (place, count) in unread { findings.add(.noOffset, place, count: count) }

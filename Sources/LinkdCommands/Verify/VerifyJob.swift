@@ -182,7 +182,8 @@ final class VerifyJob {
         for round in plans.output.rounds(of: Self.roundRecords) {
             try read(round, &scan) { record in
                 let topic = outputs.names.count == 1 ? 0 : outputs.names.firstIndex(of: record.topic)
-                if let topic { verifier.output(record.partition, record.offset, record.value, topic: topic) }
+                guard let topic else { return }
+                verifier.output(record.partition, record.offset, key: record.key, record.value, topic: topic)
             }
             verifier.advance()
         }

@@ -123,10 +123,14 @@ extension Harm {
             "\(look); the cause can be an offset of the group that was moved back, a second group that writes to the "
                 + "same output, an input that was created again, or a worker with `guarantee` `at-least-once`"
         case .contradicted, .missingIndex: "\(look), and report this with the records"
+        case .wrongPartition:
+            "\(look); the cause can be a program that copied the topic with another partitioner, or partitions that "
+                + "were added while workers ran: check the time since then with --since"
         case .wrongTopic:
             "\(look); the cause can be a worker with other `output.applications`, or a change of them: check the time "
                 + "since then with --since"
-        case .noRecord, .notADecision: "\(look), and find the program that wrote it with the access rules of the topic"
+        case .wrongKey, .noRecord, .notADecision:
+            "\(look), and find the program that wrote it with the access rules of the topic"
         case .beyondCommit:
             "\(look), and check that --group is the group of the workers, and that no offset of it was moved back"
         case .offsetBeyondEnd:
@@ -150,6 +154,9 @@ extension Doubt {
                 + "`linkd dlq replay`"
         case .noOffset: "check that --group is the group of the workers"
         case .uneven: "check fewer records at a time with --since and --until"
+        case .fewerPartitions:
+            "if partitions were added, check the records since then with --since; a device with decisions in two "
+                + "partitions has no order between them"
         }
     }
 }

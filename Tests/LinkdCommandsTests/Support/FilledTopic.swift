@@ -16,6 +16,7 @@ final class FilledTopic {
     }
 
     let name: String
+    let partitions: Int32
     private let producer: KafkaProducer
     private let topic: ProducerTopic
 
@@ -26,7 +27,7 @@ final class FilledTopic {
 
     /// Creates a topic with this name.
     init(exactly name: String, partitions: Int32) throws {
-        self.name = name
+        (self.name, self.partitions) = (name, partitions)
         let broker = TestBroker.plain ?? ""
         let results = try KafkaAdmin(["bootstrap.servers": broker]).create(
             topics: [TopicSpecification(name: name, partitions: partitions, settings: ["retention.ms": "-1"])],

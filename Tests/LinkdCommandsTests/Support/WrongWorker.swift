@@ -1,4 +1,5 @@
 internal import ByteStorage
+internal import KafkaClient
 internal import LinkDecider
 internal import TestSupport
 
@@ -13,7 +14,7 @@ struct WorkedTopics {
         case writesNoDecision, decidesBeyondItsOffset, fallsBehindRetention, keepsAnOldOffset
         case leavesATransactionOpen
         case losesAnItem, buriesAnItemTwice, decidesAndBuriesAnItem, namesNoItem
-        case movesADecision
+        case movesADecision, cutsADecision, keysAnotherDevice, writesToAnotherPartition
     }
 
     static let partitions = 3
@@ -32,6 +33,8 @@ struct WorkedTopics {
     var isSplit = false
     /// The decisions that are in the wrong topic.
     var moved: Set<String> = []
+    /// The decision whose value, key, or partition is wrong, and how.
+    private var wrong: (id: String, wrong: Wrong)?
     /// The partition, the offset, and the item of each source of a dead letter.
     var letters: [(partition: Int, offset: Int64, item: Int?)] = []
     /// The records with several messages, and the numbers of them.
@@ -143,15 +146,19 @@ struct WorkedTopics {
         return TopicPlace("link-decisions", Int32(partition), Int64(output[partition].count - 1))
     }
 
+    /// Returns the position of a decision.
+    private func output(of id: String) -> TopicPlace {
+        let home = home(of: id)
+        return TopicPlace("link-decisions", Int32(home), Int64(output[home].firstIndex(of: id) ?? 0))
+    }
+
     private func home(of id: String) -> Int { output.firstIndex { $0.contains(id) } ?? 0 }
 
     /// Makes the topics wrong, and returns the harm to find and the place that shows it, or the record if two places
     /// contradict each other.
     mutating func apply(_ wrong: Wrong, _ random: inout SeededGenerator) -> (harm: Harm, place: TopicPlace) {
-        let single = random.pick(singles)
-        let family = random.pick(families)
+        let (single, family, list) = (random.pick(singles), random.pick(families), random.pick(lists))
         let letter = random.pick(letters.filter { $0.item == nil })
-        let list = random.pick(lists)
         switch wrong {
         case .losesARecord: remove(id(single, 0))
         case .losesADeadLetter:
@@ -212,6 +219,10 @@ struct WorkedTopics {
             letters.append((list.partition, list.offset, list.count))
             return (.noRecord, list.count < 100 ? place((list.partition, list.offset)) : lastLetter)
         case .movesADecision: return move(random.pick(output.joined().filter(Self.isOfApplication)))
+        case .cutsADecision, .keysAnotherDevice, .writesToAnotherPartition:
+            self.wrong = (id(single, 0), wrong)
+            let harms = [Wrong.cutsADecision: Harm.notADecision, .keysAnotherDevice: .wrongKey]
+            return (harms[wrong] ?? .wrongPartition, output(of: id(single, 0)))
         }
         return (.lost, place(single))
     }
@@ -282,9 +293,14 @@ extension WorkedTopics {
             let length = Int.random(in: 1...20, using: &random)
             for number in (next[partition]..<output[partition].count).prefix(length) {
                 let (topic, offset) = places[partition][number]
-                Array(Self.decision(output[partition][number]).utf8).withUnsafeBufferPointer {
-                    check.output(Int32(partition), offset, ByteView($0), topic: topic)
-                }
+                let id = output[partition][number]
+                let wrong = wrong?.id == id ? wrong?.wrong : nil
+                let home = wrong == .writesToAnotherPartition ? (partition + 1) % Self.partitions : partition
+                let value = Self.decision(id, device: Self.devices[home])
+                check.take(
+                    wrong == .cutsADecision ? String(value.dropLast()) : value, Int32(partition), offset,
+                    key: wrong == .keysAnotherDevice ? Self.others[home] : Self.devices[home],
+                    topic: topic)
             }
             next[partition] += length
             check.advance()
@@ -315,10 +331,41 @@ extension WorkedTopics {
         }
     }
 
+    /// A device of each partition.
+    private static let devices = (0..<Int32(partitions)).map { device(in: $0, of: Int32(partitions)) }
+
+    /// Another device of each partition.
+    private static let others = (0..<Int32(partitions)).map { device(in: $0, of: Int32(partitions), from: 100) }
+
+    /// Returns the first device that belongs in a partition, from a number on.
+    static func device(in partition: Int32, of count: Int32, from first: Int = 0) -> String {
+        var number = first
+        while home(of: "d-\(number)", among: count) != partition { number += 1 }
+        return "d-\(number)"
+    }
+
+    /// Returns the partition of a device.
+    static func home(of device: String, among count: Int32) -> Int32 {
+        Array(device.utf8).withUnsafeBufferPointer { Murmur2.partition(of: ByteView($0), among: count) }
+    }
+
     /// Returns the value of a decision with an id, or of no decision for an empty id.
-    static func decision(_ id: String) -> String {
+    static func decision(_ id: String, device: String = "d-0") -> String {
         if id.isEmpty { return #"{"outcome":"none"}"# }
         let end = isOfApplication(id) ? #""application":"shop""# : #""table":"t@1+d1ec0520""#
-        return #"{"decision":"\#(id)",\#(end),"outcome":"none"}"#
+        return #"{"decision":"\#(id)","device":"\#(device)",\#(end),"outcome":"none"}"#
+    }
+}
+
+extension OutcomeVerifier {
+    /// Takes a decision as text.
+    mutating func take(
+        _ value: String, _ partition: Int32, _ offset: Int64, key: String = "d-0", topic: Int = 0
+    ) {
+        Array(key.utf8).withUnsafeBufferPointer { key in
+            Array(value.utf8).withUnsafeBufferPointer {
+                output(partition, offset, key: ByteView(key), ByteView($0), topic: topic)
+            }
+        }
     }
 }
