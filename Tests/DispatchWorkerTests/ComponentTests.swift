@@ -95,7 +95,7 @@ import Testing
         #expect(value("socket.timeout.ms", .producer) == "5000")
         #expect(value("transactional.id", .producer) == nil)
         #expect(value("enable.idempotence", .producer) == "true")
-        #expect(value("topic.blacklist", .consumer) == #"^out\.put$,^.*\.dlq(\.replayed|\.parked)?$"#)
+        #expect(value("topic.blacklist", .consumer) == #"^out\.put(\.recalled)?$,^.*\.dlq(\.replayed|\.parked)?$"#)
     }
 
     @Test("A request times out before its call counts as hung, regardless of the settings")

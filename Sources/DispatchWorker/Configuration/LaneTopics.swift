@@ -36,12 +36,12 @@ package struct LaneTopics: Sendable, Equatable {
         (outputs.names + inputs + inputs.map(deadLetterTopic)).unique
     }
 
-    /// Regular expressions of the topics that a worker or a replay of its dead letters writes, and of `others`.
+    /// Regular expressions of the topics that a worker, a replay, or a recall writes, and of `others`.
     ///
     /// A regular expression as input never matches them.
     package var ownPatterns: [String] {
         let deadLetters = Self.escaped(deadLetterTemplate).replacing("\\{input\\}", with: ".*")
-        return (outputs.names + others).map { "^\(Self.escaped($0))$" }
+        return outputs.names.map { "^\(Self.escaped($0))(\\.recalled)?$" } + others.map { "^\(Self.escaped($0))$" }
             + ["^\(deadLetters)(\\.replayed|\\.parked)?$"]
     }
 

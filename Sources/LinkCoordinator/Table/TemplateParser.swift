@@ -85,7 +85,8 @@ package struct TemplateParser {
             switch piece {
             case .text(let text, let offset):
                 try checkURL(Array(text.utf8), at: offset)
-                read.append(.text(text))
+                // An encoded period is one (RFC 3986 section 6.2.2.2), also in a segment `..`.
+                read.append(.text(text.replacing("%2e", with: ".").replacing("%2E", with: ".")))
             case .braces(let name, let offset) where name.hasPrefix("query."):
                 read.append(.query(Located(String(name.dropFirst(6)), at: fileOffset(offset))))
             case .braces(let name, let offset): read.append(.name(try self.name(name, at: offset, fileOffset)))

@@ -4,8 +4,8 @@ internal import RouteTools
 struct ArchivePruning {
     private let connection: Connection
     private var reader: ArchiveReader
-    /// The configurations to remove.
-    let entries: [ConfigurationArchive.Entry]
+    /// The configurations to remove, and after `run` those that were removed.
+    private(set) var entries: [ConfigurationArchive.Entry]
 
     /// Chooses the configurations whose last use was before a time, in milliseconds since 1970.
     ///
@@ -43,12 +43,13 @@ struct ArchivePruning {
 
     /// Removes the configurations, then their files.
     ///
-    /// A configuration that a worker stores at the same time keeps its files: what it names is written again.
+    /// A configuration that a worker stores or uses at the same time keeps its files: what is missing of it is written
+    /// again.
     mutating func run() throws(CommandFailure) {
         let writer = ArchiveWriter(connection, topic: reader.archive.topic)
         let chosen = files
         try writer.remove(keys: entries.flatMap { reader.archive.keys(of: $0.hash) }, deadline: Self.deadline)
-        try reader.update()
+        try restoreUsed(writer)
         let removed = Self.unnamed(reader.archive, without: []).intersection(chosen)
         let before = reader.archive
         try writer.remove(keys: removed.sorted().flatMap(before.keys), deadline: Self.deadline)
@@ -58,6 +59,22 @@ struct ArchivePruning {
         guard !lost.isEmpty else { return }
         try reader.fetch(Array(lost), of: before)
         try writer.store(files: lost.compactMap(reader.contents), deadline: Self.deadline)
+    }
+
+    /// Stores the configurations again that a worker has begun to use since they were chosen.
+    private mutating func restoreUsed(_ writer: ArchiveWriter) throws(CommandFailure) {
+        var uses: [String: [ConfigurationUse]] = [:]
+        try reader.update { record in
+            guard let key = record.key, let value = record.value, let (hash, part) = ConfigurationArchive.parse(key),
+                part == .use
+            else { return }
+            uses[hash, default: []] += ConfigurationUse.read(value) ?? []
+        }
+        for index in entries.indices { entries[index].uses += uses[entries[index].hash] ?? [] }
+        let used = entries.filter { uses[$0.hash] != nil }
+        entries.removeAll { uses[$0.hash] != nil }
+        for entry in used { try writer.store(again: entry, beside: reader.archive, deadline: Self.deadline) }
+        try reader.update()
     }
 
     /// The time on the monotonic clock at which a request that begins now must end.

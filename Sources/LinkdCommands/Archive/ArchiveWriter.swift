@@ -113,6 +113,19 @@ struct ArchiveWriter: Sendable {
             advice: "let only workers write to \(topic)")
     }
 
+    /// Stores a configuration whose files are stored, with all its uses.
+    func store(
+        again entry: ConfigurationArchive.Entry, beside archive: ConfigurationArchive, deadline: Double
+    ) throws(CommandFailure) {
+        let sender = try ArchiveSender(connection, topic: topic, deadline: deadline)
+        defer { sender.close() }
+        try sender.send(entry.configuration.document, hash: entry.hash)
+        try sender.flush()
+        let uses = ConfigurationUse.joined(entry.uses, others: archive.beginnings(except: entry.hash))
+        try sender.send(key: ConfigurationArchive.key(entry.hash, .use), value: ConfigurationUse.value(uses))
+        try sender.flush()
+    }
+
     /// Stores files.
     func store(files: [[UInt8]], deadline: Double) throws(CommandFailure) {
         let sender = try ArchiveSender(connection, topic: topic, deadline: deadline)

@@ -51,8 +51,8 @@ struct ArchivedConfiguration: Sendable, Equatable {
 
     /// The size limit of a document, in bytes.
     static let limitBytes = 128 << 10
-    /// The first bytes of every document.
-    static let start = Array(#"{"configuration":1,"#.utf8)
+    /// The first bytes of every document, and those of documents in any format.
+    static let (start, startOfAll) = (Array(#"{"configuration":1,"#.utf8), Array(#"{"configuration":"#.utf8))
 
     /// The files, each once.
     var files: [File] {

@@ -115,11 +115,10 @@ struct ConfigurationArchive: Sendable {
     }
 
     private mutating func addDocument(_ value: ByteView, _ hash: String) throws(CommandFailure) {
-        guard value.count <= ArchivedConfiguration.limitBytes,
-            value.buffer.starts(with: ArchivedConfiguration.start)
-        else { return }
+        guard value.buffer.starts(with: ArchivedConfiguration.startOfAll) else { return }
         let bytes = value.array
-        let isWhole = SHA256.hex(bytes) == hash
+        // The first piece of a longer document does not have its hash.
+        let isWhole = value.count == Self.pieceBytes || SHA256.hex(bytes) == hash
         guard isWhole, let document = ArchivedConfiguration(document: bytes),
             // A document in another form than this one could have two hashes.
             document.document == bytes

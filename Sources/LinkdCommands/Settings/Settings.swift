@@ -249,6 +249,10 @@ extension Settings {
             throw failure(
                 "dlq.topic", "dead-letter topic \(same) is an input topic", advice: "write {input}.dlq")
         }
+        if let ledger = outputs.names.map(Self.recalled).first(where: inputs.contains) {
+            throw failure(
+                "input", "input topic \(ledger) is the ledger of an output's recalls", advice: "remove it from --input")
+        }
         // The ledger and the list of replays belong to a dead-letter topic.
         let taken = inputs + deadLetters.flatMap { [$0, $0 + ".replayed", $0 + ".parked"] }
         for output in outputs.names where taken.contains(output) {

@@ -27,12 +27,14 @@ struct PossibleResults {
 
     var source: TableSource { table.source }
 
-    /// The maximum number of cells without one condition, and the number after which those of a route are not divided.
+    /// The maximum number of cells without one condition.
     private static let maxCells = 4_096
-    /// The maximum number of results and parent stacks of one way to a route, and of all together.
-    private static let (maxOfRoute, maxOfAll) = (1 << 15, 1 << 17)
-    /// The results and parent stacks of the current route, and those of all before it.
-    private var (made, madeBefore) = (0, 0)
+    /// The limits of the steps of one way to a route, and of all together.
+    private static let (maxOfRoute, maxOfAll) = (1 << 19, 1 << 22)
+    /// The steps of the current route, and those of all before it.
+    ///
+    /// A step compares two cells, or stores a fact of a new cell, so the steps bound the time and the memory.
+    private var (steps, stepsBefore) = (0, 0)
     /// The devices of each variant of the routes that are parents.
     private var divided: [Int: [(TableSource.Variant, [DeviceCell])]] = [:]
 
@@ -71,18 +73,35 @@ struct PossibleResults {
         self.arrival = arrival
         arriving = source.routes[arrival.route].patterns
         let found = compute(number)
-        (made, madeBefore) = (0, madeBefore + made)
+        (steps, stepsBefore) = (0, stepsBefore + steps)
         byRoute[number, default: [:]][arrival] = found
         return found
     }
 
-    /// A Boolean value that indicates whether no more results can be made, of which it takes note.
+    /// A Boolean value that indicates whether no more steps can be made, of which it takes note.
     private var isFull: Bool {
         mutating get {
-            guard made > Self.maxOfRoute || madeBefore + made > Self.maxOfAll || isOver() else { return false }
+            guard steps > Self.maxOfRoute || stepsBefore + steps > Self.maxOfAll || isOver() else { return false }
             isCut = true
             return true
         }
+    }
+
+    /// Returns the devices of a cell that are in another one, or nil if there are none.
+    private mutating func meet(_ a: DeviceCell, _ b: DeviceCell) -> DeviceCell? {
+        let common = a.intersection(b)
+        steps += 1 + (common?.count ?? 0)
+        return common
+    }
+
+    /// Returns the devices of cells that are in another one, as far as the limits allow.
+    private mutating func meet(_ cells: [DeviceCell], _ cell: DeviceCell) -> [DeviceCell] {
+        var found: [DeviceCell] = []
+        for one in cells {
+            if isFull { return found }
+            if let common = meet(one, cell) { found.append(common) }
+        }
+        return found
     }
 
     private mutating func compute(_ number: Int) -> [PossibleResult] {
@@ -113,17 +132,13 @@ struct PossibleResults {
     private mutating func divide(_ variants: [TableSource.Variant]) -> [(TableSource.Variant, [DeviceCell])] {
         var rest: [DeviceCell] = [[:]]
         var divided: [(TableSource.Variant, [DeviceCell])] = []
-        var count = 0
         for variant in variants {
             let own = variant.when.map { space.cell(of: $0) } ?? [:]
-            guard count <= Self.maxCells, !isOver() else {
-                isCut = true
+            if isFull {
                 divided.append((variant, [own]))
                 continue
             }
-            let cells = rest.compactMap { $0.intersection(own) }
-            count += cells.count
-            divided.append((variant, cells))
+            divided.append((variant, meet(rest, own)))
             rest = without(own, rest)
         }
         return divided
@@ -132,7 +147,10 @@ struct PossibleResults {
     private mutating func without(_ cell: DeviceCell, _ cells: [DeviceCell]) -> [DeviceCell] {
         var rest: [DeviceCell] = []
         for one in cells {
-            rest += space.subtract(cell, from: one)
+            if isFull { return rest }
+            let parts = space.subtract(cell, from: one)
+            steps += 1 + parts.count * (one.count + 1)
+            rest += parts
             if rest.count > Self.maxCells {
                 isCut = true
                 return Array(rest.prefix(Self.maxCells))
@@ -194,7 +212,6 @@ struct PossibleResults {
         var found = supported.flatMap { finish(Stack(cell: $0, entries: stack.entries), variant.notice) }
         for (cell, index) in lacking {
             if isFull { return found }
-            made += 1
             switch source.routes[route].unsupported {
             case .fallback: found += failures([.unsupported], in: cell)
             case .truncate:
@@ -226,7 +243,7 @@ struct PossibleResults {
     /// Returns the results of a stack that the device has: with missing data, with a guard, or shown.
     private mutating func finish(_ stack: Stack, _ notice: Located<[String]>?) -> [PossibleResult] {
         if isFull { return [] }
-        made += 1
+        steps += 1 + stack.entries.count
         var found: [PossibleResult] = []
         var kept: [(entry: Entry, isSure: Bool)] = []
         var reasons: [ReasonCode] = []
@@ -250,7 +267,7 @@ struct PossibleResults {
             var own = self.screens(entry, .stack)
             if let (guarding, claim) = guarding(entry.coordinator) {
                 for cell in without(claim, cells) { found += deferred(guarding, cell) }
-                if isSure { cells = cells.compactMap { $0.intersection(claim) } }
+                if isSure { cells = meet(cells, claim) }
                 for index in own.indices where !isSure { own[index].cell = claim }
             }
             for index in own.indices { own[index].isSure = isSure }
@@ -267,16 +284,17 @@ struct PossibleResults {
     /// Returns the results of the fallback for some reasons.
     mutating func failures(_ reasons: [ReasonCode], in cell: DeviceCell) -> [PossibleResult] {
         var seen: [ReasonCode] = []
-        return reasons.flatMap { reason -> [PossibleResult] in
-            if seen.contains(reason) { return [] }
+        var found: [PossibleResult] = []
+        for reason in reasons where !seen.contains(reason) {
             seen.append(reason)
-            return fallback(reason).compactMap { result in
-                guard let common = result.cell.intersection(cell) else { return nil }
-                var result = result
+            for var result in fallback(reason) {
+                if isFull { return found }
+                guard let common = meet(result.cell, cell) else { continue }
                 result.cell = common
-                return result
+                found.append(result)
             }
         }
+        return found
     }
 
     private mutating func fallback(_ reason: ReasonCode) -> [PossibleResult] {
@@ -347,9 +365,9 @@ struct PossibleResults {
             divided[number] = parts
             var found: [Stack] = []
             for (variant, cells) in parts {
-                for common in cells.compactMap({ $0.intersection(cell) }) {
+                for own in cells {
                     if isFull { return found }
-                    made += 1
+                    guard let common = meet(own, cell) else { continue }
                     found += stacks(variant.to, route, common, visited: visited + [number])
                 }
             }
@@ -379,7 +397,7 @@ struct PossibleResults {
         for (index, entry) in stack.entries.enumerated() {
             guard let own = supporting(entry.coordinator, entry.screen) else { continue }
             lacking += without(own, cells).map { ($0, index) }
-            cells = cells.compactMap { $0.intersection(own) }
+            cells = meet(cells, own)
         }
         return (cells, lacking)
     }

@@ -217,6 +217,33 @@ struct ArchiveBrokerTests {
         #expect(refused.code == 65 && refused.err.contains("another version of linkd"), "\(refused.err)")
         try after.update()
         #expect(after.archive.hashes.count == 5)
+        try writer.remove(
+            keys: after.archive.keys(of: SHA256.hex(Array(later))), deadline: Platform.monotonicSeconds + 60)
+        try prunesBesideWorker(writer, new, entry.hash)
+        for bytes in [
+            #"{"configuration":2,"files":[]}"#,
+            #"{"configuration":2,"files":["# + String(repeating: " ", count: 600_000),
+        ] {
+            try writer.store(files: [Array(bytes.utf8)], deadline: Platform.monotonicSeconds + 60)
+            #expect(try run(["tables", "prune", "--yes"]).code == 65)
+            try after.update()
+            let hash = SHA256.hex(Array(bytes.utf8))
+            #expect(after.archive.foreign == [hash])
+            try writer.remove(keys: after.archive.keys(of: hash), deadline: Platform.monotonicSeconds + 60)
+        }
+    }
+
+    /// Removes a configuration that a worker begins to use after it was chosen.
+    private func prunesBesideWorker(_ writer: ArchiveWriter, _ draft: ConfigurationDraft, _ hash: String) throws {
+        var pruning = try ArchivePruning(ArchiveSample.connection, topic: topic, unusedSince: .max)
+        #expect(pruning.entries.map(\.hash) == [hash])
+        let again = Platform.nowMilliseconds
+        #expect(try writer.store(draft, by: .worker, deadline: Platform.monotonicSeconds + 60) == hash)
+        try pruning.run()
+        #expect(pruning.entries.isEmpty)
+        var reader = try ArchiveReader(ArchiveSample.connection, topic: topic)
+        let kept = try #require(reader.archive.entry(hash))
+        #expect(try kept.last >= again && reader.load(kept).vendors.table != nil)
     }
 
     @Test("The topic is created compacted with one partition, and one that loses configurations is a finding")

@@ -56,6 +56,10 @@ struct PropertyArrivalTests {
             routes: #"{ "id": "g", "match": "/g/{x?}", "to": { "external": "https://h.example/{x}." } }"#,
             property: #""links": "/g/{x?}", "never": { "screens": "bad.dots" }"#, link: "s:///g"),
         Case(
+            name: "a capture that is absent beside an encoded period",
+            routes: #"{ "id": "g", "match": "/g/{x?}", "to": { "external": "https://h.example/{x}%2e" } }"#,
+            property: #""links": "/g/{x?}", "never": { "screens": "bad.dots" }"#, link: "s:///g"),
+        Case(
             name: "a text of a template that a second redirect captures",
             routes: screen + ##"""
                 , { "id": "a", "match": "/a", "redirect": "/b/acc" },

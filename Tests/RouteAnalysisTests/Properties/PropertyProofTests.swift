@@ -142,7 +142,47 @@ struct PropertyProofTests {
         let all = (variants + [#"{ "to": { "path": "/main/x" } }"#]).joined(separator: ", ")
         let routes = #""routes": [ { "id": "r", "match": "/r", "variants": [ \#(all) ] } ]"#
         let property = #""links": "/r", "never": { "screens": "main.y" }"#
-        let verdict = try answer(Self.screens + "," + routes, property)
+        try expectTooManyKinds(Self.screens + "," + routes, property)
+    }
+
+    @Test("Screens that need many capabilities, in a chain of fallbacks, leave a property unproved with little memory")
+    func manyCapabilities() throws {
+        func names(_ screen: String) -> [String] { (0..<200).map { "\(screen)\($0)" } }
+        let all = ["x", "y", "z"].flatMap(names).map { #""\#($0)": { "listed": true }"# }.joined(separator: ", ")
+        let screens = ["x", "y", "z"].map { screen in
+            #""\#(screen)": { "requires": [\#(names(screen).map { "\"\($0)\"" }.joined(separator: ", "))] }"#
+        }
+        let table =
+            #""capabilities": { \#(all) }, "#
+            + #""coordinators": { "main": { "screens": { \#(screens.joined(separator: ", ")) } } }, "#
+            + #""routes": [ { "id": "r", "match": "/r", "to": { "path": "/main/x" }, "#
+            + #""unsupported": { "to": { "path": "/main/y" } } } ], "#
+            + #""fallback": [ { "outcome": "navigate", "to": { "path": "/main/z" } } ]"#
+        try expectTooManyKinds(table, #""never": { "screens": "main.z", "outcome": "external" }"#)
+    }
+
+    @Test("A route whose parents have many kinds of other devices leaves a property unproved in little time")
+    func manyParents() throws {
+        func variants(_ name: String, _ first: String, _ last: String) -> String {
+            let all = (0..<12).map { number in
+                let one = "\(name)\(number)"
+                return #"{ "when": { "attributes": { "\#(one)": "x", "\#(one)z": "x" } }, "to": { "root": true } }"#
+            }
+            return ([first] + all + [last]).joined(separator: ", ")
+        }
+        let parent = variants(
+            "c", #"{ "when": { "app": "<2" }, "to": { "root": true } }"#, #"{ "to": { "path": "/main/x" } }"#)
+        let route = variants(
+            "a", #"{ "when": { "app": ">=2" }, "to": { "root": true } }"#,
+            #"{ "to": { "path": "/main/x", "parents": "route:P" } }"#)
+        let routes =
+            #""routes": [ { "id": "P", "variants": [ \#(parent) ] }, "#
+            + #"{ "id": "r", "match": "/r", "variants": [ \#(route) ] } ]"#
+        try expectTooManyKinds(Self.screens + "," + routes, #""links": "/r", "never": { "screens": "main.y" }"#)
+    }
+
+    private func expectTooManyKinds(_ table: String, _ property: String) throws {
+        let verdict = try answer(table, property)
         guard case .unproved(let gap) = verdict else { throw Failure(text: "\(verdict)") }
         #expect(gap.contains("too many kinds of devices"))
     }
