@@ -87,10 +87,6 @@ internal import Testing
         var topics = WorkedTopics(&random)
         let expected = topics.apply(wrong, &random)
         let findings = topics.findings(&random, canRepeat: true)
-        if wrong == .writesToAnotherPartition, findings.harms.isEmpty {
-            // A repeated decision does not show when partitions were added.
-            return #expect(findings.doubts[.fewerPartitions]?.count == 1)
-        }
         let isAllowed = [.doubled, .disordered, .contradicted, .beyondCommit].contains(expected.harm)
         #expect(Array(findings.harms.keys) == (isAllowed ? [] : [expected.harm]), "seed \(random.seed): \(findings)")
         #expect((findings.repeats > 0) == isAllowed)
@@ -155,35 +151,41 @@ internal import Testing
         #expect((findings.harms[.lost] != nil) == isHome && (findings.doubts[.removed] != nil) == !isHome)
     }
 
-    /// A case is an output whose three partitions became six between two records.
-    @Test(
-        "Decisions from before the output grew are not called wrong, and a later one in an old partition is",
-        arguments: [nil, 39, 5] as [Int64?])
-    func grownOutput(moved: Int64?) {
-        for canRepeat in [false, true] {
-            var check = OutcomeVerifier(
-                [.init("a", 0, 0..<40, committed: 40)], partitions: ["a": 1],
-                outcomes: .init(
-                    OutputTopics("link-decisions"), isWhole: [Array(repeating: true, count: 6)],
-                    hasAllDeadLetters: true, canRepeat: canRepeat))
-            var outside: Int64 = 0
-            for offset in Int64(0)..<40 {
-                // Every other device is in a partition that was added.
-                let home = Int32(offset % 6)
-                let device = WorkedTopics.device(in: home, of: 6)
-                let partition = offset < 20 || offset == moved ? home % 3 : home
-                outside += partition == home ? 0 : 1
-                check.take(
-                    WorkedTopics.decision("a-0-\(offset)-0", device: device), partition, offset, key: device)
-            }
-            for offset in Int64(0)..<40 { check.input("a", 0, offset) }
-            let findings = check.finish()
-            let isWrong = moved == 39 && !canRepeat
-            #expect(Array(findings.harms.keys) == (isWrong ? [.wrongPartition] : []), "\(findings)")
-            if isWrong { #expect(findings.harms[.wrongPartition]?.first?.place.offset == 39) }
-            #expect(Array(findings.doubts.keys) == [.fewerPartitions])
-            #expect(findings.doubts[.fewerPartitions]?.count == outside - (isWrong ? 1 : 0))
+    @Test("A decision that would be right with fewer partitions is a doubt, also after one in an added partition")
+    func grownOutput() {
+        var check = OutcomeVerifier(
+            [.init("a", 0, 0..<40, committed: 40)], partitions: ["a": 1],
+            outcomes: .init(
+                OutputTopics("link-decisions"), isWhole: [Array(repeating: true, count: 6)], hasAllDeadLetters: true))
+        var outside: Int64 = 0
+        for offset in Int64(0)..<40 {
+            // The worker that takes over at 30 was started before three partitions became six.
+            let home = Int32(offset % 6)
+            let device = WorkedTopics.device(in: home, of: 6)
+            let partition = (20..<30).contains(offset) ? home : home % 3
+            outside += partition == home ? 0 : 1
+            check.take(WorkedTopics.decision("a-0-\(offset)-0", device: device), partition, offset, key: device)
         }
+        for offset in Int64(0)..<40 { check.input("a", 0, offset) }
+        let findings = check.finish()
+        #expect(findings.harms.isEmpty && Array(findings.doubts.keys) == [.fewerPartitions], "\(findings)")
+        #expect(findings.doubts[.fewerPartitions]?.count == outside)
+    }
+
+    @Test(
+        "A decision without a device is wrong, and one with the deepest context is right",
+        arguments: [
+            (#""outcome":"none""#, .wrongKey), (#""device":7"#, .wrongKey), (#""user":"d-0""#, nil),
+            (
+                #""device":"d-0","context":{"campaign":"# + String(repeating: "[", count: 511)
+                    + String(repeating: "]", count: 511) + "}", nil
+            ),
+        ] as [(String, Harm?)])
+    func members(text: String, harm: Harm?) {
+        var check = Self.check([.init("a", 0, 0..<1, committed: 1)])
+        check.take(#"{"decision":"a-0-0-0",\#(text)}"#, 0, 0)
+        check.input("a", 0, 0)
+        #expect(Array(check.finish().harms.keys) == [harm].compactMap(\.self), "\(check.findings)")
     }
 
     @Test("A group without an offset whose records have decisions is named")

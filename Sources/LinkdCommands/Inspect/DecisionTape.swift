@@ -9,7 +9,9 @@ struct DecisionTape: ~Copyable {
     private enum State { case unread, valid, invalid }
 
     /// The limit of nested objects and arrays.
-    static let depth = 512
+    ///
+    /// The context of a decision is deeper than the event from which it is copied, which can have 512 levels.
+    static let depth = 520
 
     private var tape = JSONTape(depth: DecisionTape.depth)
     private var value: ByteView?

@@ -63,8 +63,7 @@ package enum Doubt: String, Sendable, CaseIterable {
     /// The partitions of the output are so uneven, or the records with several messages so many, that the outcomes of
     /// these records were not kept until the end.
     case uneven
-    /// The records have decisions outside of the partitions of their keys, which are right if the topic had fewer
-    /// partitions before.
+    /// Decisions are not in the partitions of their keys, which is right if the topic had fewer partitions before.
     case fewerPartitions = "fewer_partitions"
 
     /// The records, as the end of a noun phrase.
@@ -82,8 +81,8 @@ package enum Doubt: String, Sendable, CaseIterable {
             "whose decisions for several devices or messages are too many or too far apart to check that none is "
                 + "missing"
         case .fewerPartitions:
-            "with a decision in another partition than later ones of its device, which is right if the output had "
-                + "fewer partitions then"
+            "in another partition than that of its key, which is right if the output had fewer partitions when the "
+                + "worker was started"
         }
     }
 }

@@ -73,7 +73,6 @@ package struct OutcomeVerifier {
     /// The partitions of the outputs whose last decisions are hidden by a transaction that did not end.
     private var hidden: Set<Int> = []
     private let outputCheck: OutputCheck
-    private var partitionCheck = PartitionCheck()
     private var hidesDeadLetters = false
     private var hasOffset = false
     /// The partitions without a committed offset, with their first offsets and their numbers of offsets.
@@ -148,11 +147,7 @@ package struct OutcomeVerifier {
         findings.decisions += 1
         guard let index = source(origin, id.topic, id.partition, id.offset, place) else { return }
         if sources[index].chosen.contains(id.offset) {
-            outputCheck.check(value, key: key, in: topic, place, &findings)
-            if let key {
-                let count = outcomes.partitionCount(of: topic)
-                partitionCheck.check(key, among: count, topic, place, source: index, id.offset, &findings)
-            }
+            outputCheck.check(value, key: key, in: topic, of: outcomes.partitionCount(of: topic), place, &findings)
         }
         let record = TopicPlace(sources[index].topic, id.partition, id.offset)
         let isNew = sources[index].range.contains(id.offset) ? take(id.place, of: record, index, place) : true
@@ -411,10 +406,6 @@ package struct OutcomeVerifier {
                 check(items, TopicPlace(sources[index].topic, sources[index].partition, offset), certain)
             }
             compare(index, certain)
-        }
-        partitionCheck.finish(&findings, canRepeat: outcomes.canRepeat) { source, topic, partitions in
-            let added = outcomes.firsts[topic] + Int(partitions)..<outcomes.firsts[topic + 1]
-            return added.map { cursors[source * outcomes.isWhole.count + $0].first }.min() ?? .max
         }
         if !hasOffset, findings.doubts[.noOffset] == nil {
             for (place, count) in unread { findings.add(.noOffset, place, count: count) }

@@ -23,18 +23,39 @@ final class OutputCheck {
     ///   - value: The decision.
     ///   - key: The key of its record.
     ///   - topic: The index of the topic in which it is.
+    ///   - partitions: The number of the topic's partitions.
     ///   - place: The place of its record.
     ///   - findings: The result.
-    func check(_ value: ByteView, key: ByteView?, in topic: Int, _ place: TopicPlace, _ findings: inout Findings) {
+    func check(
+        _ value: ByteView, key: ByteView?, in topic: Int, of partitions: Int32, _ place: TopicPlace,
+        _ findings: inout Findings
+    ) {
         tape.begin(value)
         guard tape.read() else {
             return findings.add(.notADecision, place, "\(place) begins with the id of a decision and is not JSON")
         }
         // The key of a user without devices is the user.
-        if let owner = tape.string("device") ?? tape.string("user"), owner != key ?? .empty {
+        if (tape.string("device") ?? tape.string("user")).map({ $0 == key ?? .empty }) != true {
             findings.add(.wrongKey, place, "\(place) has a key that is not the device of its decision")
         }
+        if let key { Self.checkPartition(key, of: partitions, place, &findings) }
         if outputs.names.count > 1, let text = fault(in: topic, place) { findings.add(.wrongTopic, place, text) }
+    }
+
+    /// Adds a decision that is not in the partition of its key.
+    ///
+    /// It is right if the topic had fewer partitions when its worker asked for their number. Workers with an old and
+    /// with a new number can take turns, so the order of decisions does not tell.
+    private static func checkPartition(
+        _ key: ByteView, of partitions: Int32, _ place: TopicPlace, _ findings: inout Findings
+    ) {
+        func isHome(among count: Int32) -> Bool { Murmur2.partition(of: key, among: count) == place.partition }
+        guard place.partition < partitions, !isHome(among: partitions) else { return }
+        if (place.partition + 1..<partitions).contains(where: isHome) {
+            findings.add(.fewerPartitions, place)
+        } else {
+            findings.add(.wrongPartition, place, "\(place) is not in the partition of its key")
+        }
     }
 
     /// Returns what is wrong with the topic of the decision, or nil.
@@ -55,66 +76,4 @@ final class OutputCheck {
         if tables.count < Self.tableLimit { tables[table] = topic }
         return nil
     }
-}
-
-/// A check that each decision is in the partition of its key.
-///
-/// A decision outside of it is right if the topic had fewer partitions when it was written. Then no partition that was
-/// added later has a decision about an earlier record of the same partition of the input.
-struct PartitionCheck {
-    /// A partition of an input, a topic of decisions, and a number of partitions that this topic can have had.
-    private struct Case: Hashable {
-        let source: Int
-        let topic: Int
-        let partitions: Int32
-    }
-
-    /// The decisions of a case, and the last record that they are about.
-    private struct Moved {
-        var count: Int64 = 0
-        var offset = Int64.min
-        var place: TopicPlace
-    }
-
-    private var moved: [Case: Moved] = [:]
-
-    /// Takes a decision about a record with an offset.
-    ///
-    /// Of the numbers of partitions with which it would be right, the greatest contradicts the fewest decisions.
-    mutating func check(
-        _ key: ByteView, among count: Int32, _ topic: Int, _ place: TopicPlace, source: Int, _ offset: Int64,
-        _ findings: inout Findings
-    ) {
-        guard place.partition < count, Murmur2.partition(of: key, among: count) != place.partition else { return }
-        var partitions = count - 1
-        while partitions > place.partition, Murmur2.partition(of: key, among: partitions) != place.partition {
-            partitions -= 1
-        }
-        guard partitions > place.partition else { return findings.add(.wrongPartition, place, Self.text(place)) }
-        let own = Case(source: source, topic: topic, partitions: partitions)
-        var last = moved[own] ?? Moved(place: place)
-        last.count += 1
-        if offset > last.offset { (last.offset, last.place) = (offset, place) }
-        moved[own] = last
-    }
-
-    /// Adds the decisions that no earlier number of partitions explains, and those that one can explain.
-    ///
-    /// - Parameters:
-    ///   - findings: The result.
-    ///   - canRepeat: A Boolean value that indicates whether a record can be decided again after partitions were added.
-    ///   - first: Returns the first record of a source with a decision in a partition of the topic from a number on.
-    func finish(
-        _ findings: inout Findings, canRepeat: Bool,
-        first: (_ source: Int, _ topic: Int, _ partitions: Int32) -> Int64
-    ) {
-        for (own, moved) in moved.sorted(by: { $0.value.offset < $1.value.offset }) {
-            let isWrong = !canRepeat && first(own.source, own.topic, own.partitions) <= moved.offset
-            if isWrong { findings.add(.wrongPartition, moved.place, Self.text(moved.place)) }
-            let count = moved.count - (isWrong ? 1 : 0)
-            if count > 0 { findings.add(.fewerPartitions, moved.place, count: count) }
-        }
-    }
-
-    private static func text(_ place: TopicPlace) -> String { "\(place) is not in the partition of its key" }
 }

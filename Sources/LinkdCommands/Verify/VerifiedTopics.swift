@@ -38,7 +38,7 @@ extension OutcomeVerifier {
         /// The topics of the decisions.
         package let outputs: OutputTopics
         /// The index of each topic's first partition in `isWhole`.
-        let firsts: [Int]
+        private let firsts: [Int]
         /// A Boolean value for each partition of the topics that indicates whether all its records are passed.
         package let isWhole: [Bool]
         /// A Boolean value that indicates whether all dead letters are passed.

@@ -48,7 +48,8 @@ struct VerifyReport {
     }
 
     private func text(_ doubt: Doubt, _ count: Int64, _ place: TopicPlace) -> String {
-        Escaping.visible("\(Counts.text(Int(count), "record")) \(doubt.text), for example \(place)")
+        let unit = doubt == .fewerPartitions ? "decision" : "record"
+        return Escaping.visible("\(Counts.text(Int(count), unit)) \(doubt.text), for example \(place)")
     }
 
     /// The failure for the first harm (exit code 1), or else for the first doubt (exit code 65), or nil.
@@ -124,8 +125,7 @@ extension Harm {
                 + "same output, an input that was created again, or a worker with `guarantee` `at-least-once`"
         case .contradicted, .missingIndex: "\(look), and report this with the records"
         case .wrongPartition:
-            "\(look); the cause can be a program that copied the topic with another partitioner, or partitions that "
-                + "were added while workers ran: check the time since then with --since"
+            "\(look); the cause can be a program that copied the topic with another partitioner"
         case .wrongTopic:
             "\(look); the cause can be a worker with other `output.applications`, or a change of them: check the time "
                 + "since then with --since"
@@ -155,8 +155,8 @@ extension Doubt {
         case .noOffset: "check that --group is the group of the workers"
         case .uneven: "check fewer records at a time with --since and --until"
         case .fewerPartitions:
-            "if partitions were added, check the records since then with --since; a device with decisions in two "
-                + "partitions has no order between them"
+            "if partitions were added, restart all workers, and check the records since then with --since; a device "
+                + "with decisions in two partitions has no order between them"
         }
     }
 }

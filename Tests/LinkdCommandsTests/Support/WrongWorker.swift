@@ -57,7 +57,7 @@ struct WorkedTopics {
 
     private var hasEachKind: Bool {
         letters.contains { $0.item != nil } && letters.contains { $0.item == nil } && !families.isEmpty
-            && !singles.isEmpty
+            && singles.contains { home(of: id($0, 0)) == Self.partitions - 1 }
     }
 
     private mutating func decideAll(_ random: inout SeededGenerator) {
@@ -220,11 +220,18 @@ struct WorkedTopics {
             return (.noRecord, list.count < 100 ? place((list.partition, list.offset)) : lastLetter)
         case .movesADecision: return move(random.pick(output.joined().filter(Self.isOfApplication)))
         case .cutsADecision, .keysAnotherDevice, .writesToAnotherPartition:
-            self.wrong = (id(single, 0), wrong)
-            let harms = [Wrong.cutsADecision: Harm.notADecision, .keysAnotherDevice: .wrongKey]
-            return (harms[wrong] ?? .wrongPartition, output(of: id(single, 0)))
+            // With fewer partitions, a decision is never in the last one.
+            let last = singles.filter { home(of: id($0, 0)) == Self.partitions - 1 }
+            return spoil(id(wrong == .writesToAnotherPartition ? random.pick(last) : single, 0), wrong)
         }
         return (.lost, place(single))
+    }
+
+    /// Makes the value, the key, or the partition of a decision wrong.
+    private mutating func spoil(_ id: String, _ wrong: Wrong) -> (harm: Harm, place: TopicPlace) {
+        self.wrong = (id, wrong)
+        let harms = [Wrong.cutsADecision: Harm.notADecision, .keysAnotherDevice: .wrongKey]
+        return (harms[wrong] ?? .wrongPartition, output(of: id))
     }
 
     /// Moves a decision to the wrong one of two topics.
