@@ -494,6 +494,9 @@ extension PossibleResults {
                     coordinator: coordinator, screen: $0, present: one.screens[$0].defaultPresentation, route: route)
             }
         }
+        if isFull { return [] }
+        // The result has all screens.
+        steps += 1 + entries.count
         for entry in entries {
             let filling = filling(of: entry)
             needsData = needsData || filling != .sure
