@@ -403,17 +403,21 @@ extension TableCompiler {
 
     /// Returns a Boolean value that indicates whether a route, or a route that supplies its parent entries, binds
     /// fields from the payload.
-    private func bindsPayload(_ route: TableSource.Route, visited: Set<String> = []) -> Bool {
-        let binds = route.bindings.contains { if case .payload = $0.source.value { true } else { false } }
-        if binds || visited.contains(route.id.value) { return binds }
-        var targets = route.variants.map(\.to)
-        if case .to(let target) = route.unsupported { targets.append(target) }
-        return targets.contains { target in
-            guard case .route(let parent) = target.parents, let number = routeNumbers[parent.value] else {
-                return false
+    private func bindsPayload(_ route: TableSource.Route) -> Bool {
+        var seen = Set<Int>()
+        var pending = [route]
+        while let route = pending.popLast() {
+            if route.bindings.contains(where: { if case .payload = $0.source.value { true } else { false } }) {
+                return true
             }
-            return bindsPayload(source.routes[number], visited: visited.union([route.id.value]))
+            var targets = route.variants.map(\.to)
+            if case .to(let target) = route.unsupported { targets.append(target) }
+            for case .route(let parent) in targets.map(\.parents) {
+                guard let number = routeNumbers[parent.value], seen.insert(number).inserted else { continue }
+                pending.append(source.routes[number])
+            }
         }
+        return false
     }
 
     mutating func compile(_ one: TableSource.Guard) -> CompiledGuard {

@@ -1,6 +1,8 @@
 extension TableChecks {
     /// The maximum number of different parent stacks that are checked for a target.
     private static let maxParentStacks = 256
+    /// The maximum number of entries of all parent stacks that are kept, about 100 MB.
+    private static let maxParentEntries = 1 << 22
 
     /// Checks a static path and returns its stack, or nil if the path has an error or cannot be checked.
     mutating func compose(_ segments: [String], at offset: Int) -> StaticStack? {
@@ -29,7 +31,52 @@ extension TableChecks {
 
     /// Returns the stacks that a target without captures can have, including parents, or no stacks for any other
     /// target.
-    func stacks(of target: TableSource.Target, visited: [Int] = []) -> [StaticStack] {
+    mutating func stacks(of target: TableSource.Target) -> [StaticStack] {
+        if case .route(let id) = target.parents, let route = names.routes[id.value] { findStacks(ofRoute: route) }
+        return stacksAboveParents(target)
+    }
+
+    /// Finds the stacks of a route whose targets are parents, after those of its own parents.
+    ///
+    /// Each route is visited once, because the number of ways through the parents grows exponentially with their depth.
+    private mutating func findStacks(ofRoute route: Int) {
+        if parentEntries > Self.maxParentEntries {
+            parentStacks = [:]
+            parentEntries = 0
+        }
+        var pending = [route]
+        var begun = Set<Int>()
+        while let route = pending.last {
+            if parentStacks[route] == nil, begun.insert(route).inserted {
+                for case .route(let id) in source.routes[route].variants.map(\.to.parents) {
+                    if let parent = names.routes[id.value] { pending.append(parent) }
+                }
+                continue
+            }
+            pending.removeLast()
+            if parentStacks[route] != nil { continue }
+            let found = stacks(ofParent: source.routes[route])
+            parentStacks[route] = found
+            parentEntries += found.reduce(0) { $0 + $1.entries.count }
+        }
+    }
+
+    /// Returns the stacks of a route whose targets are parents, or only one that is too deep, if there is one.
+    private func stacks(ofParent route: TableSource.Route) -> [StaticStack] {
+        var seen = Set<StaticStack>()
+        var found: [StaticStack] = []
+        for variant in route.variants {
+            for stack in stacksAboveParents(variant.to) where found.count < Self.maxParentStacks {
+                if stack.entries.count > StaticStack.maxEntries {
+                    return [StaticStack(Array(stack.entries.suffix(StaticStack.maxEntries + 1)))]
+                }
+                if seen.insert(stack).inserted { found.append(stack) }
+            }
+        }
+        return found.isEmpty ? [StaticStack()] : found
+    }
+
+    private func stacksAboveParents(_ target: TableSource.Target) -> [StaticStack] {
         var own = StaticStack()
         switch target.destination {
         case .path(let segments):
@@ -44,16 +91,14 @@ extension TableChecks {
         guard let first = own.entries.first else { return [own] }
         var stacks = Set<StaticStack>()
         var ordered: [StaticStack] = []
-        for under in parentStacks(of: target, first: first, visited: visited) {
+        for under in stacksBelow(target, first: first) {
             let whole = StaticStack(under.entries + own.entries).withSingleSlots(in: source)
             if stacks.insert(whole).inserted { ordered.append(whole) }
         }
         return ordered
     }
 
-    private func parentStacks(
-        of target: TableSource.Target, first: StaticStack.Entry, visited: [Int]
-    ) -> [StaticStack] {
+    private func stacksBelow(_ target: TableSource.Target, first: StaticStack.Entry) -> [StaticStack] {
         switch target.parents {
         case .none: return [StaticStack()]
         case .initial: return [StaticStack.initialParents(of: first, in: source, names: names)]
@@ -61,16 +106,8 @@ extension TableChecks {
             let parts = paths.map { try? StaticStack.compose($0.value, in: source, names: names) }
             return [StaticStack(parts.flatMap { $0?.entries ?? [] })]
         case .route(let id):
-            // A chain of parents that is longer than the maximum stack is reported as too deep without being followed
-            // further.
-            guard let route = names.routes[id.value], !visited.contains(route),
-                visited.count <= StaticStack.maxEntries
-            else { return [StaticStack()] }
-            var found: [StaticStack] = []
-            for variant in source.routes[route].variants where found.count < Self.maxParentStacks {
-                found += stacks(of: variant.to, visited: visited + [route])
-            }
-            return found.isEmpty ? [StaticStack()] : Array(found.prefix(Self.maxParentStacks))
+            // A cycle of parents is reported elsewhere.
+            return names.routes[id.value].flatMap { parentStacks[$0] } ?? [StaticStack()]
         }
     }
 

@@ -18,6 +18,10 @@ package struct TableChecks {
     /// The names of the screens of all coordinators.
     let screenNames: Set<String>
 
+    /// The stacks of routes whose targets are parents, and the number of their entries.
+    var parentStacks: [Int: [StaticStack]] = [:]
+    var parentEntries = 0
+
     /// Checks the table and returns all problems, including the problems that the reader found.
     package static func run(_ reading: TableReading) -> ProblemList {
         guard let source = reading.source else { return reading.problems }
