@@ -258,7 +258,14 @@ struct RedirectResult {
 ///
 /// It divides the links of every template by the patterns that its paths can select.
 struct RedirectSearch {
+    /// The limits of the steps of one search, and of all in a space.
+    ///
+    /// A step compares a path with a pattern, or stores a pattern of a result, so the steps bound the time and the
+    /// memory. The results of a table grow exponentially with its redirects.
+    private static let (maxOfSearch, maxOfSpace) = (1 << 18, 1 << 19)
+
     private let table: ProofTable
+    private var steps = 0
     /// The captures of rewrites.
     private let rewrites: [String: CaptureLocation]
     private let own: [ProofPattern]
@@ -275,15 +282,24 @@ struct RedirectSearch {
     }
 
     /// Returns the results for the links that select a pattern, which begins at segment `shift` of the link.
-    func results(of pattern: ProofPattern, from shift: Int, _ space: inout PatternSpace) -> [RedirectResult] {
+    mutating func results(of pattern: ProofPattern, from shift: Int, _ space: inout PatternSpace) -> [RedirectResult] {
         let source = space.source(of: pattern)
         let start = RedirectResult(routes: [], pattern: source, locations: locations(of: source.path, from: shift))
-        return follow(pattern.route, start, &space)
+        return begin(pattern.route, start, &space)
     }
 
     /// Returns the results for requests of a route without patterns.
-    func results(ofRoute number: Int, _ space: inout PatternSpace) -> [RedirectResult] {
-        follow(number, RedirectResult(routes: [], locations: rewrites), &space)
+    mutating func results(ofRoute number: Int, _ space: inout PatternSpace) -> [RedirectResult] {
+        begin(number, RedirectResult(routes: [], locations: rewrites), &space)
+    }
+
+    private mutating func begin(
+        _ route: Int, _ result: RedirectResult, _ space: inout PatternSpace
+    ) -> [RedirectResult] {
+        steps = 0
+        let found = follow(route, result, &space)
+        space.redirectSteps += steps
+        return found
     }
 
     private func locations(of path: Pattern, from shift: Int) -> [String: CaptureLocation] {
@@ -294,7 +310,9 @@ struct RedirectSearch {
         return locations
     }
 
-    private func follow(_ route: Int, _ result: RedirectResult, _ space: inout PatternSpace) -> [RedirectResult] {
+    private mutating func follow(
+        _ route: Int, _ result: RedirectResult, _ space: inout PatternSpace
+    ) -> [RedirectResult] {
         var result = result
         // A route that redirects twice, or a sixth redirect, ends the chain.
         if result.routes.contains(route) || result.routes.count > 5 { return [result] }
@@ -305,21 +323,32 @@ struct RedirectSearch {
             return table.names.routes[id.value].map { follow($0, result, &space) } ?? [result]
         case .template(let template):
             guard let path = TemplatePath(template.value, result.locations, hidden: result.hidden) else {
-                result.isExact = false
-                result.isUnknown = true
-                result.pattern = nil
-                return [result]
+                return [unknown(result)]
             }
             result.growth = [result.growth, path.growth].compactMap { $0 }.max()
             return choose(path, result, &space)
         }
     }
 
-    private func choose(_ path: TemplatePath, _ result: RedirectResult, _ space: inout PatternSpace) -> [RedirectResult]
-    {
+    /// Returns the result of links whose redirects are not followed further.
+    private func unknown(_ result: RedirectResult) -> RedirectResult {
+        var result = result
+        result.isExact = false
+        result.isUnknown = true
+        result.pattern = nil
+        return result
+    }
+
+    private mutating func choose(
+        _ path: TemplatePath, _ result: RedirectResult, _ space: inout PatternSpace
+    ) -> [RedirectResult] {
         var found: [RedirectResult] = []
         var rest = result
         for pattern in own {
+            if steps > Self.maxOfSearch || space.redirectSteps + steps > Self.maxOfSpace {
+                return found + [unknown(rest)]
+            }
+            steps += 1
             let source = space.source(of: pattern)
             guard let preimage = path.preimage(of: source.path, pattern, table, &space) else { continue }
             for alternative in preimage.alternatives {
@@ -329,6 +358,7 @@ struct RedirectSearch {
                 next.pattern = source
                 next.locations = path.locations(of: source.path, rewrites)
                 next.hidden = path.hidden(of: source.path)
+                steps += next.inside.count + next.outside.count
                 found += follow(pattern.route, next, &space)
             }
             if preimage.isExact && preimage.alternatives.allSatisfy({ $0.count == 1 }) {

@@ -32,6 +32,9 @@ struct SetSearch {
     /// The search for links that exceed a limit of only one table.
     private let sizes: SizeSearch
 
+    /// The maximum number of pairs of redirect results that are searched for one set of links.
+    private static let maxPairs = 1 << 14
+
     /// Prepares a search over links of one kind.
     init(
         tables: [ProofTable], reading: [Int?], frames: [RewriteFrame?], origins: Set<Int>, inside: [ProofPattern],
@@ -65,6 +68,7 @@ struct SetSearch {
         let region = TableDifference.Region(
             old: first.map { search.space.choice($0) }, new: second.map { search.space.choice($0) })
         comparison.begin(region)
+        if ends.reduce(1, { $0 * $1.count }) > Self.maxPairs { return comparison.note(unproved: region) }
         for a in ends.first ?? [RedirectResult(routes: [])] {
             for b in ends.dropFirst().first ?? [RedirectResult(routes: [])] {
                 let chosenResults = [a, b].prefix(ends.count)
@@ -97,7 +101,7 @@ struct SetSearch {
         let frame = frames[pattern.table]
         let own = patterns[pattern.table] ?? search.space.patterns.filter { $0.table == pattern.table }
         patterns[pattern.table] = own
-        let finder = RedirectSearch(tables[pattern.table], rewrites: frame?.locations ?? [:], patterns: own)
+        var finder = RedirectSearch(tables[pattern.table], rewrites: frame?.locations ?? [:], patterns: own)
         let found = finder.results(of: pattern, from: frame?.shift ?? 0, &search.space)
         redirectResults[number] = found
         return found

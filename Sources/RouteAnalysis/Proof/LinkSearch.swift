@@ -361,6 +361,8 @@ struct PatternSpace {
     private(set) var origins: OriginSpace
     /// The rewrites of each block, as patterns that match the links that they change.
     private(set) var rewrites: [[ProofPattern]] = []
+    /// The steps of all searches for the ends of redirects.
+    var redirectSteps = 0
 
     /// Numbers the patterns of tables, of which one determines how links are read.
     ///

@@ -165,9 +165,7 @@ struct PossibleResults {
         let route = source.routes[number]
         var found = failures(bindingFailures(route), in: cell)
         switch variant.to.destination {
-        case .external(let template):
-            found += external(template, variant.notice, cell)
-            if mayHaveDots(template) { found += failures([.dotSegment], in: cell) }
+        case .external(let template): found += external(template, variant.notice, cell)
         case .captured: found += captured(variant, number, cell)
         case .path, .root:
             for stack in stacks(variant.to, number, cell) { found += shown(stack, variant, number) }
@@ -175,13 +173,18 @@ struct PossibleResults {
         return found
     }
 
+    /// Returns the results of a URL that is opened, or that has a segment `.` or `..`.
     private mutating func external(
         _ template: TableSource.ExternalTemplate, _ notice: Located<[String]>?, _ cell: DeviceCell
     ) -> [PossibleResult] {
-        let result = PossibleResult(
+        return adding(notice, to: opened(template, cell))
+            + (mayHaveDots(template) ? failures([.dotSegment], in: cell) : [])
+    }
+
+    private func opened(_ template: TableSource.ExternalTemplate, _ cell: DeviceCell) -> PossibleResult {
+        PossibleResult(
             cell: cell, outcome: .external,
             origin: .literal(scheme: template.scheme, host: template.host, port: template.port))
-        return adding(notice, to: result)
     }
 
     /// Returns a result with and without the notice, depending on whether the device has its screens.
@@ -310,7 +313,10 @@ struct PossibleResults {
                 found += lacking.map { PossibleResult(cell: $0.cell, outcome: .reject) }
             }
         case (.external?, let target?):
-            if case .external(let template) = target.destination { found = external(template, nil, [:]) }
+            if case .external(let template) = target.destination {
+                found = [opened(template, [:])]
+                if mayHaveDots(template) { found.append(PossibleResult(cell: [:], outcome: .reject)) }
+            }
         case (.none?, _): found = [PossibleResult(cell: [:], outcome: .none)]
         default: found = [PossibleResult(cell: [:], outcome: .reject)]
         }

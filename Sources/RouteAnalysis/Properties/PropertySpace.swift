@@ -140,7 +140,7 @@ struct PropertySpace {
     mutating func ends(of pattern: Int, _ reading: PropertyReading, _ table: ProofTable) -> [RedirectResult] {
         let key = [pattern, reading.block] + reading.frame.rules
         if let known = ends[key] { return known }
-        let finder = RedirectSearch(table, rewrites: reading.frame.locations, patterns: own)
+        var finder = RedirectSearch(table, rewrites: reading.frame.locations, patterns: own)
         let found = finder.results(of: search.space.patterns[pattern], from: reading.frame.shift, &search.space)
         ends[key] = found
         return found
@@ -154,6 +154,7 @@ struct PropertySpace {
             return pattern.route == number && search.space.source(of: pattern).form == 0
         }
         if !first.isEmpty, let reading { return first.flatMap { ends(of: $0, reading, table) } }
-        return RedirectSearch(table, rewrites: [:], patterns: own).results(ofRoute: number, &search.space)
+        var finder = RedirectSearch(table, rewrites: [:], patterns: own)
+        return finder.results(ofRoute: number, &search.space)
     }
 }

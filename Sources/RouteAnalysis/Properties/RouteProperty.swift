@@ -84,8 +84,14 @@ package struct OriginTest: Sendable {
     package var host: HostRule
 
     /// Returns a Boolean value that indicates whether a URL with these parts has the origin.
+    ///
+    /// - Parameters:
+    ///   - scheme: The scheme in lowercase.
+    ///   - host: The host in lowercase.
+    ///   - port: The port, or nil for the default port of the scheme, which a rule can also write.
     func matches(_ scheme: String, _ host: [UInt8], _ port: UInt16?) -> Bool {
-        (self.scheme == nil || self.scheme == scheme) && self.host.matches(host: host, port: port)
+        (self.scheme == nil || self.scheme == scheme)
+            && self.host.matches(host: host, port: port ?? OriginHosts.defaultPort(of: scheme))
     }
 }
 

@@ -146,6 +146,56 @@ func verdict(of property: String, about table: RouteTable) throws -> PropertyVer
         }
     }
 
+    /// Properties of URLs that a link breaks.
+    static let brokenURLs = [
+        #""links": "/none/{x*}", "always": { "outcome": "external" }"#,
+        #""links": "/none/{x*}", "never": { "outcome": "reject" }"#,
+        #""links": "/new", "always": { "external": "https://a.example" }"#,
+        #""links": "/new", "never": { "outcome": "none" }"#,
+        #""links": "/web", "never": { "external": "https://a.example:443" }"#,
+        #""links": "/web", "never": { "external": "a.example:443" }"#,
+    ]
+
+    @Test(
+        "A URL with a segment `..` is never opened, and a default port is that of a URL without one",
+        arguments: brokenURLs)
+    func urls(property: String) throws {
+        let file = #"""
+            { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
+              "link": { "schemes": ["https"], "host": "authority", "hosts": ["a.example"] },
+              "coordinators": { "a": { "screens": { "new": { "since": "4" } } } },
+              "routes": [
+                { "id": "new", "match": "/new", "to": { "path": "/a/new" },
+                  "unsupported": { "to": { "external": "https://a.example/old/.." } } },
+                { "id": "web", "match": "/web", "to": { "external": "https://a.example/x" } } ],
+              "fallback": [
+                { "on": ["no_route"], "outcome": "external", "to": { "external": "https://a.example/." } },
+                { "on": ["dot_segment"], "outcome": "none" }, { "outcome": "reject" } ] }
+            """#
+        let table = try RouteTable(json: file.utf8)
+        guard case .refuted(let witness) = try verdict(of: property, about: table) else {
+            Issue.record("expected that it is refuted")
+            return
+        }
+        #expect(table.resolve(witness.request, device: witness.device) == witness.decision)
+    }
+
+    @Test("Redirects whose ends multiply leave a property unproved or prove it with few steps")
+    func multiplyingRedirects() throws {
+        let redirects = (0..<60).map { ("/s\($0)/{x}/{y}", "/{x}/{y}/{x}") }
+        let one = Case(
+            name: "", routes: Self.routes(redirects, bad: "/b/{x*}", ok: ["/c/{x*}"]), request: .link("t:///b"))
+        let table = try RouteTable(json: Self.file(one).utf8)
+        guard case .refuted = try verdict(of: one.property, about: table) else {
+            Issue.record("expected that a link shows it")
+            return
+        }
+        let other = #""requests": "link", "never": { "screens": "a.new" }"#
+        if case .refuted(let witness) = try verdict(of: other, about: table) { Issue.record("\(witness)") }
+        let changed = try RouteTable(json: Self.file(one).replacing("/c/{x*}", with: "/d/{x*}").utf8)
+        #expect(!changed.difference(from: table).changes.isEmpty)
+    }
+
     @Test("Variants of routes that are parents of each other leave a property unproved, not the search endless")
     func multiplyingParents() throws {
         let routes = ["r0", "r1", "r2"].enumerated().map { index, id in
