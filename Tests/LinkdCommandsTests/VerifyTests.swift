@@ -118,6 +118,27 @@ internal import Testing
         #expect(findings.corrections == 20)
     }
 
+    @Test(
+        "A decision without an item is no outcome of a list of messages, alone or before those of its items",
+        arguments: [false, true])
+    func listAsOne(hasItems: Bool) {
+        var check = Self.check([.init("a", 0, 0..<2, committed: 2)])
+        let ids = ["a-0-0-0"] + (hasItems ? ["a-0-0.0-0", "a-0-0.1-0"] : []) + ["a-0-1-0"]
+        for (offset, id) in ids.enumerated() { check.take(WorkedTopics.decision(id), 0, Int64(offset)) }
+        for offset in Int64(0)..<2 { check.input("a", 0, offset, items: offset == 0 ? 2 : 0) }
+        let findings = check.finish()
+        #expect(Array(findings.harms.keys) == [hasItems ? .contradicted : .lost] && findings.doubts.isEmpty)
+    }
+
+    @Test("A null record in an output is an erasure if it has a key")
+    func erasures() {
+        var check = Self.check([.init("a", 0, 0..<0, committed: 0)])
+        Array("d-1".utf8).withUnsafeBufferPointer { check.output(0, 0, key: ByteView($0), nil) }
+        check.output(0, 1, key: nil, nil)
+        let findings = check.finish()
+        #expect(findings.erasures == 1 && Array(findings.harms.keys) == [.notADecision])
+    }
+
     @Test("Decisions and dead letters of other inputs are counted and not checked")
     func others() {
         var random = SeededGenerator(seed: Self.seed)

@@ -47,8 +47,9 @@ package struct RecordBatch {
     package init?(_ value: ByteView) {
         let start = WireFormat.hasSchemaPrefix(value) ? WireFormat.schemaPrefixBytes : 0
         let range = WireFormat.trimmed(value, from: start)
-        var cursor = JSONCursor(maxDepth: Self.greatestDepth)
         let text = value.slice(range.lowerBound, range.upperBound)
+        guard !text.isEmpty, text[0] == UInt8(ascii: "[") else { return nil }
+        var cursor = JSONCursor(maxDepth: Self.greatestDepth)
         guard let found = try? RecordBatch(text, at: range.lowerBound, &cursor), found.isReadable else { return nil }
         self = found
     }

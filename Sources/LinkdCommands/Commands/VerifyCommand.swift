@@ -13,7 +13,8 @@ enum VerifyCommand {
                 + "a table about events without an application in one topic.",
             "What the topics do not show is listed: records whose outcome retention can have removed, and whether the "
                 + "last devices of an event have a decision, which only deciding it again shows. Corrections of "
-                + "decisions, whose ids end with ~N, are counted and not checked.",
+                + "decisions, whose ids end with ~N, and null records, which erase the decisions of a key, are counted "
+                + "and not checked.",
             "It needs 38 MB for 100,000,000 records, up to 330 MB for lists of messages, up to 650 MB for events with "
                 + "several devices, and about 700 MB for records that are fetched in advance.",
             "Exit codes: 0 (nothing is wrong), 1 (something is lost, doubled, out of order, or stuck), 65 (the topics "

@@ -115,6 +115,8 @@ package struct Findings: Sendable, Equatable {
     package internal(set) var deadLetters: Int64 = 0
     /// The number of corrections, which are not checked.
     package internal(set) var corrections: Int64 = 0
+    /// The number of null records in the outputs, which erase decisions in a compacted topic.
+    package internal(set) var erasures: Int64 = 0
     /// The number of decisions and dead letters of other inputs, and of dead letters of other groups, which are not
     /// checked.
     package internal(set) var others: Int64 = 0

@@ -1,5 +1,5 @@
 package import ByteStorage
-package import LinkDecider
+internal import LinkDecider
 
 /// A check that each record of the inputs was decided or became a dead letter exactly once, in order.
 ///
@@ -47,50 +47,6 @@ package struct OutcomeVerifier {
             (self.topic, self.partition, self.range) = (topic, partition, range)
             (self.committed, self.isCompacted, self.chosen) = (committed, isCompacted, chosen)
         }
-    }
-
-    /// The topics of the outcomes.
-    package struct Outcomes: Sendable {
-        /// The topics of the decisions.
-        package let outputs: OutputTopics
-        /// The index of each topic's first partition in `isWhole`.
-        private let firsts: [Int]
-        /// A Boolean value for each partition of the topics that indicates whether all its records are passed.
-        package let isWhole: [Bool]
-        /// A Boolean value that indicates whether all dead letters are passed.
-        package var hasAllDeadLetters: Bool
-        /// A Boolean value that indicates whether one of the topics is compacted, so that any record can be removed.
-        package var isCompacted: Bool
-        /// A Boolean value that indicates whether outcomes can be repeated (`guarantee` is `at-least-once`).
-        package var canRepeat: Bool
-
-        /// Creates a description.
-        ///
-        /// - Parameters:
-        ///   - outputs: The topics of the decisions.
-        ///   - isWhole: For each topic of `outputs`, and in it for each partition.
-        ///   - hasAllDeadLetters: A Boolean value that indicates whether all dead letters are passed.
-        ///   - isCompacted: A Boolean value that indicates whether one of the topics is compacted.
-        ///   - canRepeat: A Boolean value that indicates whether outcomes can be repeated.
-        package init(
-            _ outputs: OutputTopics, isWhole: [[Bool]], hasAllDeadLetters: Bool, isCompacted: Bool = false,
-            canRepeat: Bool = false
-        ) {
-            var firsts = [0]
-            for topic in isWhole { firsts.append(firsts[firsts.count - 1] + topic.count) }
-            (self.outputs, self.firsts, self.isWhole) = (outputs, firsts, Array(isWhole.joined()))
-            (self.hasAllDeadLetters, self.isCompacted, self.canRepeat) = (hasAllDeadLetters, isCompacted, canRepeat)
-        }
-
-        /// Returns the number of a topic's partition among those of all topics, or nil if the topic does not have it.
-        func number(of topic: Int, _ partition: Int32) -> Int? {
-            guard topic + 1 < firsts.count else { return nil }
-            let number = firsts[topic] + Int(partition)
-            return partition >= 0 && number < firsts[topic + 1] ? number : nil
-        }
-
-        /// Returns the number of partitions of a topic.
-        func partitionCount(of topic: Int) -> Int32 { Int32(clamping: firsts[topic + 1] - firsts[topic]) }
     }
 
     /// The first and the last decision of an input partition in an output partition: their offsets, and the place of
@@ -201,8 +157,15 @@ package struct OutcomeVerifier {
             findings.waiting += 1
         } else if sources[index].range.contains(offset), states[index].exists.insert(offset) {
             findings.records += 1
-            guard states[index].items[offset] != nil || states[index].itemsElsewhere[offset] != nil else { return }
+            let hasItems = states[index].items[offset] != nil
+            guard hasItems || states[index].itemsElsewhere[offset] != nil || states[index].decided.contains(offset)
+            else { return }
             let count = items()
+            // A decision without an item is no outcome of a record with several messages.
+            if count > 0, !hasItems, states[index].decided.contains(offset), itemRecords < windowLimit {
+                itemRecords += 1
+                states[index].items[offset] = ItemOutcomes()
+            }
             states[index].items[offset]?.count = count
             states[index].itemsElsewhere[offset]?.count = count
         }
@@ -213,6 +176,8 @@ package struct OutcomeVerifier {
         _ partition: Int32, _ offset: Int64, key: ByteView?, _ value: ByteView?, topic: Int = 0
     ) {
         let place = TopicPlace(outcomes.outputs.names[topic], partition, offset)
+        // A null record erases the decisions of its key in a compacted topic.
+        if value == nil, key != nil { return findings.erasures += 1 }
         guard let value, let id = DecisionIDView(decision: value), id.offset <= Self.greatestOffset else {
             return findings.add(.notADecision, place, "\(place) is not a decision of linkd")
         }
@@ -260,7 +225,7 @@ package struct OutcomeVerifier {
     }
 
     private mutating func deadLetter(at place: TopicPlace, ofItem item: Int, _ record: TopicPlace, _ index: Int) {
-        guard hasRoom(for: record, index) else { return }
+        guard hasRoom(for: record, index, place) else { return }
         guard let isNew = states[index].items[record.offset, default: ItemOutcomes()].insert(dead: item) else {
             return findings.add(.noRecord, place, "\(place) is a dead letter of an item that \(record) cannot have")
         }
@@ -274,12 +239,15 @@ package struct OutcomeVerifier {
     }
 
     /// Returns a Boolean value that indicates whether the items of a record are kept.
-    private mutating func hasRoom(for record: TopicPlace, _ index: Int) -> Bool {
+    private mutating func hasRoom(for record: TopicPlace, _ index: Int, _ place: TopicPlace) -> Bool {
         if states[index].items[record.offset] != nil { return true }
-        states[index].decided.insert(record.offset)
+        let isFirst = states[index].decided.insert(record.offset)
         guard itemRecords < windowLimit else {
             findings.add(.uneven, record)
             return false
+        }
+        if !isFirst {
+            contradict(place, "\(place) is of an item of \(record), which has a decision without an item")
         }
         itemRecords += 1
         states[index].items[record.offset] = ItemOutcomes()
@@ -403,7 +371,7 @@ package struct OutcomeVerifier {
             contradict(place, "\(place) is a decision of \(record), which is a dead letter")
         }
         if let item = number.item {
-            guard hasRoom(for: record, index) else { return true }
+            guard hasRoom(for: record, index, place) else { return true }
             if states[index].items[record.offset]?.isDead(item) == true {
                 contradict(place, "\(place) is a decision of \(record).\(item), which is a dead letter")
             }

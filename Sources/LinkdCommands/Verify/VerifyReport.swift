@@ -28,6 +28,9 @@ struct VerifyReport {
         add("decisions", findings.decisions, "in \(site.topics.outputs.names.joined(separator: ", "))")
         add("dead_letters", findings.deadLetters, "in \(site.topics.deadLetters.joined(separator: ", "))")
         if findings.corrections > 0 { add("corrections", findings.corrections, "which are not checked") }
+        if findings.erasures > 0 {
+            add("erasures", findings.erasures, "null records, which erase the decisions of a key")
+        }
         if findings.others > 0 {
             add("others", findings.others, "outcomes of other inputs or groups, which are not checked")
         }
@@ -79,6 +82,7 @@ struct VerifyReport {
             json.number("decisions", findings.decisions)
             json.number("dead_letters", findings.deadLetters)
             json.number("corrections", findings.corrections)
+            json.number("erasures", findings.erasures)
             json.number("others", findings.others)
             json.number("repeats", findings.repeats)
             json.objects("harms", of: Harm.allCases.filter { findings.harms[$0] != nil }) { json, harm in
