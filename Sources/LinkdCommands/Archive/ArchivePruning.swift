@@ -9,17 +9,30 @@ struct ArchivePruning {
 
     /// Chooses the configurations whose last use was before a time, in milliseconds since 1970.
     ///
-    /// It ends with exit code 65 if another version of linkd has written configurations, because their files are not
-    /// known.
+    /// It ends with exit code 65 if the files of a configuration are not known that must stay: one that another version
+    /// of linkd has written, or a damaged one that was used since then.
     init(_ connection: Connection, topic: String, unusedSince time: Int64) throws(CommandFailure) {
         self.connection = connection
         reader = try ArchiveReader(connection, topic: topic)
         entries = reader.archive.entries.filter { $0.last < time }
+        if let hash = reader.archive.damaged.filter({ $0.value >= time }).keys.min() {
+            throw CommandFailure(
+                .badData, "the configuration \(hash.prefix(8)) in \(topic) is damaged, so its files are not known",
+                advice: "start a worker with its tables and vendor table, which archives it again")
+        }
         guard let hash = reader.archive.foreign.min() else { return }
         let count = Counts.text(reader.archive.foreign.count, "configuration")
         throw CommandFailure(
             .badData, "\(topic) has \(count) that another version of linkd has written, for example \(hash.prefix(8))",
             advice: "prune with the newest version of linkd that uses the topic")
+    }
+
+    /// A step of the removal.
+    enum Step {
+        /// The topic was read once more.
+        case read
+        /// The configurations are removed, and those that are in use not yet stored again.
+        case removed
     }
 
     /// The number of all configurations.
@@ -45,20 +58,27 @@ struct ArchivePruning {
     ///
     /// A configuration that a worker stores or uses at the same time keeps its files: what is missing of it is written
     /// again.
-    mutating func run() throws(CommandFailure) {
+    ///
+    /// - Parameter observe: A function that is called after each step that the records of others can follow.
+    mutating func run(observe: (Step) throws(CommandFailure) -> Void = { _ in }) throws(CommandFailure) {
         let writer = ArchiveWriter(connection, topic: reader.archive.topic)
+        // Much time can have passed since the choice.
+        try reader.update()
+        entries = entries.filter { reader.archive.entry($0.hash)?.last == $0.last }
         let chosen = files
-        try writer.remove(keys: entries.flatMap { reader.archive.keys(of: $0.hash) }, deadline: Self.deadline)
+        let before = reader.archive
+        try observe(.read)
+        try writer.remove(keys: entries.flatMap { before.keys(of: $0.hash) }, deadline: Self.deadline)
+        try observe(.removed)
         try restoreUsed(writer)
         let removed = Self.unnamed(reader.archive, without: []).intersection(chosen)
-        let before = reader.archive
         try writer.remove(keys: removed.sorted().flatMap(before.keys), deadline: Self.deadline)
         try reader.update()
-        let named = reader.archive.documents.values.flatMap(\.files)
-        let lost = Set(named.filter { removed.contains($0.hash) && reader.archive.places(of: $0) == nil })
-        guard !lost.isEmpty else { return }
-        try reader.fetch(Array(lost), of: before)
-        try writer.store(files: lost.compactMap(reader.contents), deadline: Self.deadline)
+        // Another `prune` can have removed files of the configurations that this one has stored again.
+        let lost = reader.archive.documents.values.flatMap(\.files).filter { reader.archive.places(of: $0) == nil }
+        try reader.fetch(lost, of: before)
+        let contents = Set(lost.compactMap(reader.contents))
+        if !contents.isEmpty { try writer.store(files: Array(contents), deadline: Self.deadline) }
     }
 
     /// Stores the configurations again that a worker has begun to use since they were chosen.

@@ -23,20 +23,20 @@ struct ArchiveWriter: Sendable {
     /// - Parameters:
     ///   - draft: The configuration with its files.
     ///   - program: The program that uses it.
-    ///   - replaced: The hash of the configuration that is no longer used by this process, or nil.
+    ///   - replaced: The configuration that this process has used until now, or nil.
     ///   - deadline: The time on the monotonic clock at which the attempt ends.
     /// - Returns: The hash of the configuration.
     func store(
         _ draft: ConfigurationDraft, by program: ConfigurationUse.Program,
-        insteadOf replaced: String? = nil, deadline: Double
+        insteadOf replaced: ConfigurationDraft? = nil, deadline: Double
     ) throws(CommandFailure) -> String {
         var reader = try ArchiveReader(connection, topic: topic, deadline: deadline)
         let sender = try ArchiveSender(connection, topic: topic, deadline: deadline)
         defer { sender.close() }
         try reader.fetch([draft.configuration])
         let hash = try complete(draft, reader, sender, isRead: true)
+        if let replaced, replaced.configuration != draft.configuration { try keepUse(of: replaced, &reader, sender) }
         let now = Platform.nowMilliseconds
-        if let replaced, replaced != hash { try keepUse(of: replaced, until: now, &reader, sender) }
         try record(ConfigurationUse(first: now, last: now, program: program), of: hash, &reader, sender)
         // Another process can have removed unused files after they were found, and before they got a use.
         _ = try complete(draft, reader, sender, isRead: false)
@@ -48,12 +48,18 @@ struct ArchiveWriter: Sendable {
         var reader = try ArchiveReader(connection, topic: topic, deadline: deadline)
         let sender = try ArchiveSender(connection, topic: topic, deadline: deadline)
         defer { sender.close() }
+        try keepUse(of: draft, &reader, sender)
+    }
+
+    private func keepUse(
+        of draft: ConfigurationDraft, _ reader: inout ArchiveReader, _ sender: ArchiveSender
+    ) throws(CommandFailure) {
         let hash = try complete(draft, reader, sender, isRead: false)
         let now = Platform.nowMilliseconds
-        if reader.archive.uses(of: hash).contains(where: { $0.program == .worker }) {
-            return try keepUse(of: hash, until: now, &reader, sender)
-        }
-        try record(ConfigurationUse(first: now, last: now), of: hash, &reader, sender)
+        var use =
+            reader.archive.uses(of: hash).last { $0.program == .worker } ?? ConfigurationUse(first: now, last: now)
+        use.last = max(use.last, now)
+        try record(use, of: hash, &reader, sender)
     }
 
     /// Stores what is missing of a configuration and its files, and returns its hash.
@@ -75,14 +81,6 @@ struct ArchiveWriter: Sendable {
         // A configuration has uses only if it is complete.
         try sender.flush()
         return hash
-    }
-
-    private func keepUse(
-        of hash: String, until now: Int64, _ reader: inout ArchiveReader, _ sender: ArchiveSender
-    ) throws(CommandFailure) {
-        guard var use = reader.archive.uses(of: hash).last(where: { $0.program == .worker }) else { return }
-        use.last = max(use.last, now)
-        try record(use, of: hash, &reader, sender)
     }
 
     /// The attempts to write the uses of a configuration while other processes write them too.

@@ -185,6 +185,12 @@ struct ConfigurationArchive: Sendable {
         return Entry(hash: hash, configuration: document, uses: list)
     }
 
+    /// The hashes of configurations that were used and whose document is missing or damaged, with their last uses.
+    var damaged: [String: Int64] {
+        uses.filter { documents[$0.key] == nil && !foreign.contains($0.key) }
+            .mapValues { uses in uses.reduce(0) { max($0, $1.last) } }
+    }
+
     /// Returns the uses of a configuration, or an empty array.
     func uses(of hash: String) -> [ConfigurationUse] { uses[hash] ?? [] }
 

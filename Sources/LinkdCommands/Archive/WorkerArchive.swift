@@ -96,7 +96,7 @@ final class WorkerArchive: VersionArchive {
         let before = state.withLock { $0 }
         let draft = ConfigurationDraft(
             decider, tables: json, vendors: vendors, devices: devices, messageBytes: before.messageBytes)
-        let hash = try writer.store(draft, by: .worker, insteadOf: before.used?.hash, deadline: deadline)
+        let hash = try writer.store(draft, by: .worker, insteadOf: before.used?.draft, deadline: deadline)
         state.withLock { $0.used = (hash, draft) }
     }
 

@@ -31,6 +31,10 @@ enum TablesListCommand {
             let records = Counts.text(archive.unreadable, "record")
             call.console.warn("warning: \(topic) has \(records) that no archive has")
         }
+        if let hash = archive.damaged.keys.min() {
+            let damaged = Counts.text(archive.damaged.count, "damaged configuration")
+            call.console.warn("warning: \(topic) has \(damaged), for example \(hash.prefix(8))")
+        }
         if call.json { printJSON(archive, call.console.out) } else { printText(archive, call.console.out) }
         return .success
     }

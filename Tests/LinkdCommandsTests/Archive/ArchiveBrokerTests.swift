@@ -220,6 +220,7 @@ struct ArchiveBrokerTests {
         try writer.remove(
             keys: after.archive.keys(of: SHA256.hex(Array(later))), deadline: Platform.monotonicSeconds + 60)
         try prunesBesideWorker(writer, new, entry.hash)
+        try refusesDamaged(writer, new, entry.hash)
         for bytes in [
             #"{"configuration":2,"files":[]}"#,
             #"{"configuration":2,"files":["# + String(repeating: " ", count: 600_000),
@@ -233,17 +234,55 @@ struct ArchiveBrokerTests {
         }
     }
 
-    /// Removes a configuration that a worker begins to use after it was chosen.
+    /// Prunes while the files of a configuration in use are not known, because its document is damaged.
+    private func refusesDamaged(_ writer: ArchiveWriter, _ draft: ConfigurationDraft, _ hash: String) throws {
+        let document = [ConfigurationArchive.key(hash, .piece(0))]
+        try writer.remove(keys: document, deadline: Platform.monotonicSeconds + 60)
+        let damaged = try run(["tables", "prune", "--yes"])
+        #expect(damaged.code == 65 && damaged.err.contains("is damaged"), "\(damaged.err)")
+        #expect(
+            try run(["tables", "list"]).err.contains("has 1 damaged configuration, for example \(hash.prefix(8))")
+        )
+        try writer.keepUse(of: draft, deadline: Platform.monotonicSeconds + 60)
+    }
+
+    /// Removes a configuration that a worker begins to use after it was chosen, before or after it is removed, and
+    /// whose files another `prune` removes meanwhile.
     private func prunesBesideWorker(_ writer: ArchiveWriter, _ draft: ConfigurationDraft, _ hash: String) throws {
+        func use() throws(CommandFailure) {
+            _ = try writer.store(draft, by: .worker, deadline: Platform.monotonicSeconds + 60)
+        }
+        func checkKept(since time: Int64) throws {
+            var reader = try ArchiveReader(ArchiveSample.connection, topic: topic)
+            let kept = try #require(reader.archive.entry(hash))
+            #expect(try kept.last >= time && reader.load(kept).vendors.table != nil)
+        }
+        for step in [nil, ArchivePruning.Step.read, .removed] {
+            var pruning = try ArchivePruning(ArchiveSample.connection, topic: topic, unusedSince: .max)
+            #expect(pruning.entries.map(\.hash) == [hash])
+            let time = Platform.nowMilliseconds
+            if step == nil { try use() }
+            try pruning.run { now throws(CommandFailure) in
+                if now == step { try use() }
+                guard step == .read, now == .removed else { return }
+                var other = try ArchivePruning(ArchiveSample.connection, topic: topic, unusedSince: time)
+                try other.run()
+            }
+            #expect(pruning.entries.isEmpty)
+            try checkKept(since: time)
+        }
+        // A worker that served it when it was removed stores it again before it serves another one.
+        let time = Platform.nowMilliseconds
         var pruning = try ArchivePruning(ArchiveSample.connection, topic: topic, unusedSince: .max)
-        #expect(pruning.entries.map(\.hash) == [hash])
-        let again = Platform.nowMilliseconds
-        #expect(try writer.store(draft, by: .worker, deadline: Platform.monotonicSeconds + 60) == hash)
         try pruning.run()
-        #expect(pruning.entries.isEmpty)
-        var reader = try ArchiveReader(ArchiveSample.connection, topic: topic)
-        let kept = try #require(reader.archive.entry(hash))
-        #expect(try kept.last >= again && reader.load(kept).vendors.table != nil)
+        #expect(pruning.entries.map(\.hash) == [hash])
+        var next = draft
+        next.configuration.messageBytes = 1
+        let other = try writer.store(
+            next, by: .worker, insteadOf: draft, deadline: Platform.monotonicSeconds + 60)
+        try checkKept(since: time)
+        let reader = try ArchiveReader(ArchiveSample.connection, topic: topic)
+        try writer.remove(keys: reader.archive.keys(of: other), deadline: Platform.monotonicSeconds + 60)
     }
 
     @Test("The topic is created compacted with one partition, and one that loses configurations is a finding")
