@@ -47,6 +47,10 @@ internal import Testing
             filter, hash: "aaaaaaaa", application: nil, inputs: ["in"], partitionCounts: [partitions], limit: limit)
         var tape = DecisionTape()
         for record in records { try record.withViews { try plan.see($0, &tape) } }
+        if plan.mustBeginAgain {
+            plan.beginAgain()
+            for record in records { try record.withViews { try plan.see($0, &tape) } }
+        }
         plan.finish()
         for record in later { try record.withViews { try plan.see($0, &tape) } }
         return plan
@@ -96,6 +100,25 @@ internal import Testing
         var again = correction
         again.table = wrong.table
         #expect(Self.states(try Self.plan([wrong, again])) == ["in-0-1-0~1 record_gone"])
+    }
+
+    @Test("A correction that a consumer has ignored is not chosen")
+    func ignoredCorrections() throws {
+        let old = Record(id: "in-0-1-0", table: Self.right)
+        let later = Record(id: "in-0-2-0", table: Self.right)
+        let correction = Record(id: "in-0-1-0~1", superseded: "in-0-1-0")
+        let second = Record(id: "in-0-1-0~2", superseded: "in-0-1-0~1")
+        let erasure = Record(id: "", isNull: true)
+        #expect(Self.states(try Self.plan([old, correction])) == ["in-0-1-0~1 record_gone"])
+        #expect(Self.states(try Self.plan([old, correction, second])) == ["in-0-1-0~2 record_gone"])
+        for records in [[old, later, correction], [old, later, correction, second], [old, erasure, correction]] {
+            let plan = try Self.plan(records)
+            #expect(plan.mustBeginAgain && plan.choices.isEmpty && plan.matching == 0)
+        }
+        // The superseded decision was removed.
+        #expect(Self.states(try Self.plan([correction])) == ["in-0-1-0~1 record_gone"])
+        let wrong = Record(id: "in-0-3-0")
+        #expect(Self.states(try Self.plan([old, later, correction, wrong])) == ["in-0-3-0 record_gone"])
     }
 
     @Test("What is decided after the choice is never chosen, and its devices are left alone")

@@ -196,6 +196,7 @@ final class RecallJob {
         func time(_ flag: String) -> Int64? { call.text(flag).flatMap { Timestamps.parse($0, now: now, local: false) } }
         let filter = RecordFilter(route: call.text("route"), since: time("since"), until: time("until"))
         var spans = ScanPlan()
+        var all = ScanPlan()
         var tails: [TopicTail] = []
         var counts: [Int32] = []
         for output in topics.outputs.names {
@@ -203,6 +204,7 @@ final class RecallJob {
             var since: [TopicPartition: Int64] = [:]
             if let first = filter.since { since = try scan.offsets(of: output, ends.keys, atOrAfter: first) }
             try spans.add(output, ends, ScanRange(since: filter.since), since: since)
+            try all.add(output, ends, ScanRange(), since: [:])
             tails.append(TopicTail(output, from: ends.mapValues(\.high)))
             counts.append(Int32(ends.count))
         }
@@ -213,6 +215,14 @@ final class RecallJob {
         let names = topics.outputs.names.joined(separator: ", ")
         try scan.forEach(before: watch("reading \(names)", spans)) { record throws(CommandFailure) in
             try plan.see(record, &tape)
+        }
+        if plan.mustBeginAgain {
+            plan.beginAgain()
+            try scan.start(all)
+            try scan.forEach(before: watch("reading \(names) from the first decision", all)) {
+                record throws(CommandFailure) in
+                try plan.see(record, &tape)
+            }
         }
         plan.finish()
         guard plan.hasMoved else { return (plan, tails) }

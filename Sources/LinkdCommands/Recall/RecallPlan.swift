@@ -143,6 +143,13 @@ final class RecallPlan {
     ///
     /// A topic has got more partitions then, so a device can have decisions in several.
     private(set) var hasMoved = false
+    /// A Boolean value that indicates whether the decisions must be read again from the first one on, because the
+    /// first matching decision of a device is a correction: a consumer may have ignored it.
+    private(set) var mustBeginAgain = false
+    /// The hash of the last decision that a consumer has applied, of each device without a chosen one, 0 after an
+    /// erasure, or `unseen`.
+    private var lastOfOthers: [UInt64: UInt64] = [:]
+    private static let unseen = UInt64.max
 
     /// Creates an empty plan.
     ///
@@ -178,7 +185,13 @@ final class RecallPlan {
         let found = devices[device]
         // A decision that is made after the choice is never chosen.
         let isMatch = !isFinished && matches(record, &decision)
-        guard isMatch || found != nil, let id = decision.string("decision") else { return }
+        let lastOfOther = lastOfOthers[device]
+        guard isMatch || found != nil || lastOfOther != nil, let id = decision.string("decision") else { return }
+        if found == nil, let superseded = decision.string("supersedes") {
+            if lastOfOther == nil { mustBeginAgain = mustBeginAgain || isMatch }
+            if let lastOfOther, lastOfOther != Self.unseen, lastOfOther != Self.hash(superseded, 2) { return }
+        }
+        if lastOfOther != nil { lastOfOthers[device] = Self.hash(id, 2) }
         if let found {
             let index = Int(found)
             if let superseded = decision.string("supersedes") {
@@ -216,10 +229,19 @@ final class RecallPlan {
     /// Leaves a device or user alone, whose decisions a null record has erased.
     private func erase(_ key: ByteView, _ output: UInt8) {
         for isUser in [false, true] {
-            guard let found = devices[Self.hash(key, Self.kind(isUser: isUser, in: output))] else { continue }
+            let device = Self.hash(key, Self.kind(isUser: isUser, in: output))
+            if lastOfOthers[device] != nil { lastOfOthers[device] = 0 }
+            guard let found = devices[device] else { continue }
             if choices[Int(found)].isOpen { choices[Int(found)].state = .later }
             choices[Int(found)].last = 0
         }
+    }
+
+    /// Forgets the decisions, but not which devices have matching ones, before all decisions are seen again.
+    func beginAgain() {
+        lastOfOthers = devices.mapValues { _ in Self.unseen }
+        (devices, choices, bytes) = ([:], [], [])
+        (matching, replaced, beyondLimit) = (0, 0, 0)
     }
 
     /// Leaves the device or user of a record alone if its chosen decision is in another partition.
