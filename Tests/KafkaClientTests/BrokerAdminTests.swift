@@ -46,7 +46,7 @@ struct BrokerAdminTests {
             #expect(inSync)
 
             let missing = BrokerEnvironment.uniqueName("missing")
-            let settings = try admin.settings(ofTopics: [name, missing], timeoutMilliseconds: 10_000)
+            let settings = try admin.settings(ofTopics: [name, missing, name], timeoutMilliseconds: 10_000)
             #expect(settings.map(\.name) == [name, missing])
             #expect(settings.first?.values["max.message.bytes"] == "70000")
             #expect(settings.first?.values["cleanup.policy"] == "delete")

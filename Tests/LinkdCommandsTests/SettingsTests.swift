@@ -172,6 +172,19 @@ internal import Testing
         InvalidSetting(
             flags: ["dlq.topic": ["{input}"]], code: .usage, parts: ["dead-letter topic link-events is an input"]),
         InvalidSetting(
+            flags: ["input": ["a", "link-decisions.recalled"], "dlq.topic": ["{input}.dlq"]], code: .usage,
+            parts: ["link-decisions.recalled", "`input`", "belongs to link-decisions"]),
+        InvalidSetting(
+            flags: ["input": ["a", "a.dlq.replayed"], "dlq.topic": ["{input}.dlq"]], code: .usage,
+            parts: ["`input`", "belongs to a.dlq"]),
+        InvalidSetting(
+            flags: ["dlq.topic": ["link-decisions.recalled"]], code: .usage, parts: ["`dlq.topic`", "--dlq-topic"]),
+        InvalidSetting(
+            flags: ["output.applications": ["a=link-decisions.recalled"]], code: .usage,
+            parts: ["`output.applications`"]),
+        InvalidSetting(
+            flags: ["tables.topic": ["link-events.dlq.parked"]], code: .usage, parts: ["`tables.topic`"]),
+        InvalidSetting(
             flags: ["devices.topic": ["link-decisions"]], code: .usage, parts: ["--devices-topic", "also an input"]),
         InvalidSetting(
             environment: ["LINKD_DEVICES_TOPIC": "link-events.dlq"], code: .configuration,

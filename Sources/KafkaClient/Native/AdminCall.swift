@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import CRdKafka
 
 /// One call of librdkafka's admin interface.
@@ -70,7 +71,8 @@ final class AdminCall {
 
     func settings(of names: [String], brokers: Bool) throws(KafkaError) -> [ResourceSettings] {
         let type = brokers ? RD_KAFKA_RESOURCE_BROKER : RD_KAFKA_RESOURCE_TOPIC
-        var resources = names.map { rd_kafka_ConfigResource_new(type, $0) }
+        // librdkafka cannot read the answer to a request that names a resource twice.
+        var resources = names.unique.map { rd_kafka_ConfigResource_new(type, $0) }
         defer { for resource in resources { rd_kafka_ConfigResource_destroy(resource) } }
         handle.callWithoutWaiting { rd_kafka_DescribeConfigs($0, &resources, resources.count, options, queue) }
         let event = try answer()

@@ -193,6 +193,7 @@ extension Settings {
         try checkTopics()
         try checkDevices()
         try checkAlone("tables.topic", besides: [text("devices.topic")].compactMap(\.self))
+        try checkLedgers()
         try checkCommit()
         try checkCanary()
         try checkToken()
@@ -249,10 +250,6 @@ extension Settings {
             throw failure(
                 "dlq.topic", "dead-letter topic \(same) is an input topic", advice: "write {input}.dlq")
         }
-        if let ledger = outputs.names.map(Self.recalled).first(where: inputs.contains) {
-            throw failure(
-                "input", "input topic \(ledger) is the ledger of an output's recalls", advice: "remove it from --input")
-        }
         // The ledger and the list of replays belong to a dead-letter topic.
         let taken = inputs + deadLetters.flatMap { [$0, $0 + ".replayed", $0 + ".parked"] }
         for output in outputs.names where taken.contains(output) {
@@ -279,6 +276,26 @@ extension Settings {
         throw failure(
             name, "the topic \(topic) of `\(name)` is also an \(kinds)",
             advice: "set --\(name.replacing(".", with: "-")) to another topic")
+    }
+
+    /// Checks that no topic of the worker is a ledger, or a topic with replayed or parked records, of another one.
+    private func checkLedgers() throws(CommandFailure) {
+        let inputs = list("input").filter { !$0.hasPrefix("^") }
+        let deadLetters = inputs.map(deadLetterTopic)
+        let topics =
+            inputs.map { ($0, "input") } + deadLetters.map { ($0, "dlq.topic") }
+            + outputs.names.map { ($0, $0 == outputs.main ? "output" : "output.applications") }
+            + ["devices.topic", "tables.topic"].compactMap { name in text(name).map { ($0, name) } }
+        let owners =
+            deadLetters.flatMap { [($0 + ".replayed", $0), ($0 + ".parked", $0)] }
+            + outputs.names.map { (Self.recalled(of: $0), $0) }
+        for (topic, name) in topics {
+            guard let owner = owners.first(where: { $0.0 == topic })?.1 else { continue }
+            throw failure(
+                name,
+                "the topic \(topic) of `\(name)` is where `dlq replay` and `recall` keep what belongs to \(owner)",
+                advice: "set --\(name.replacing(".", with: "-")) to another topic")
+        }
     }
 
     private func checkDevices() throws(CommandFailure) {

@@ -164,7 +164,10 @@ enum SettingsTable {
                 + "dot."),
         SettingRow(
             "devices.topic", .topic, default: .none("none, no registry"),
-            [.worker, .produce, .inspect, .topics, .doctor, .console, .config],
+            [
+                .worker, .produce, .inspect, .deadLetters, .topics, .doctor, .console, .bisect, .recall, .verify,
+                .config,
+            ],
             bounds: "compacted; not another topic of the worker",
             "Topic with the registry of devices. What an event does not say about a device is taken from it."),
         SettingRow(
@@ -177,7 +180,10 @@ enum SettingsTable {
             "Maximum number of devices in the registry. A worker that finds more ends with exit code 78."),
         SettingRow(
             "tables.topic", .topic, default: .none("none, no archive"),
-            [.worker, .inspect, .topics, .doctor, .console, .tables, .bisect, .recall, .config],
+            [
+                .worker, .inspect, .deadLetters, .topics, .doctor, .console, .tables, .bisect, .recall, .verify,
+                .config,
+            ],
             bounds: "compacted; not another topic of the worker",
             "Topic with the archive of configurations. A worker serves tables only if the archive has them, and the "
                 + "reason for an old decision can be found although no file has its table any more."),
