@@ -44,4 +44,70 @@ struct LoadScaleTests {
         let decision = table?.resolve(.link("t:t39"))
         #expect(decision?.stack.count == 40, "\(String(describing: decision))")
     }
+
+    @Test("Many parents with many stacks, and a long chain of parents, are loaded with little memory")
+    func manyParents() {
+        let variants = { (number: Int, parent: (Int) -> String) in
+            (0..<number).map { one in
+                let when = one == number - 1 ? "" : #""when": { "attributes": { "a": "\#(one)" } }, "#
+                return #"{ \#(when)"to": { "path": "/c/s\#(one % 2)", "parents": "\#(parent(one))" } }"#
+            }.joined(separator: ", ")
+        }
+        // Each of nine levels doubles the stacks. Then 400 routes have those of the last level, and one has all theirs.
+        var routes = (0..<409).map { number in
+            let parent = number == 0 ? "none" : "route:r\(min(number - 1, 8))"
+            return #"{ "id": "r\#(number)", "variants": [ \#(variants(2) { _ in parent }) ] }"#
+        }
+        let all = variants(400) { "route:r\($0 + 9)" }
+        routes.append(#"{ "id": "top", "variants": [ \#(all) ] }"#)
+        routes += (0..<40).map { number in
+            #"{ "id": "x\#(number)", "match": "/x\#(number)", "to": { "path": "/c/s0", "parents": "route:top" } }"#
+        }
+        routes += (0..<2000).map { number in
+            let parent = number == 0 ? "none" : "route:y\(number - 1)"
+            return #"{ "id": "y\#(number)", "to": { "path": "/o/s", "parents": "\#(parent)" } }"#
+        }
+        let file = #"""
+            { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
+              "link": { "schemes": ["t"], "host": "segment" },
+              "coordinators": {
+                "c": { "screens": { "s0": {}, "s1": {} } }, "o": { "slot": "single", "screens": { "s": {} } } },
+              "routes": [ \#(routes.joined(separator: ",\n")) ] }
+            """#
+        let (table, problems, _) = RouteTable.check(Array(file.utf8))
+        #expect(table != nil, "\(problems.prefix(2).map(\.message))")
+        #expect(table?.resolve(.link("t:x1")).stack.count == 12)
+    }
+
+    @Test("A parent of the last of many variants is found, in every order of the routes", arguments: [true, false])
+    func lastParent(isFirst: Bool) {
+        let levels = (0..<9).map { number in
+            let parent = number == 0 ? "none" : "route:r\(number - 1)"
+            return #"""
+                { "id": "r\#(number)", "variants": [
+                  { "when": { "app": ">=2" }, "to": { "path": "/c/s0", "parents": "\#(parent)" } },
+                  { "to": { "path": "/c/s1", "parents": "\#(parent)" } } ] }
+                """#
+        }
+        let equal = (0..<300).map { #"{ "when": { "attributes": { "a": "\#($0)" } }, "to": { "path": "/c/s0" } }"# }
+        let parents = #"""
+            { "when": { "app": ">=3" }, "to": { "root": true, "parents": "route:r8" } },
+            { "to": { "path": "/c/s0", "parents": "route:deep" } }
+            """#
+        let path = "/c" + String(repeating: "/s0", count: 64)
+        let others = [
+            #"{ "id": "z", "match": "/z", "to": { "path": "/c/s0", "parents": "route:m" } }"#,
+            #"{ "id": "m", "variants": [ \#(equal.joined(separator: ", ")), \#(parents) ] }"#,
+            #"{ "id": "deep", "to": { "path": "\#(path)" } }"#,
+        ]
+        let routes = isFirst ? others + levels : levels + others.reversed()
+        let file = #"""
+            { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
+              "link": { "schemes": ["t"], "host": "segment" },
+              "coordinators": { "c": { "screens": { "s0": {}, "s1": {} } } },
+              "routes": [ \#(routes.joined(separator: ",\n")) ] }
+            """#
+        let problems = RouteTable.check(Array(file.utf8)).problems
+        #expect(problems.contains { $0.code == .stackTooDeep }, "\(problems.prefix(2).map(\.message))")
+    }
 }

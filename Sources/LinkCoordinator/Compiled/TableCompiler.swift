@@ -28,6 +28,8 @@ package struct TableCompiler {
     var capabilityNumbers: [String: Int32] = [:]
     var guardNumbers: [String: Int32] = [:]
     var routeNumbers: [String: Int] = [:]
+    /// A Boolean value for each route that indicates whether it or one of its parents binds fields from the payload.
+    private var payloadBinders: [Bool] = []
     var screens: [CompiledScreen] = []
     var coordinators: [CompiledCoordinator] = []
     var literals: [LiteralTable.Entry] = []
@@ -107,6 +109,7 @@ package struct TableCompiler {
         for scheme in named where schemeNumbers[scheme] == nil {
             schemeNumbers[scheme] = Int32(schemeNumbers.count)
         }
+        payloadBinders = routesBindingPayload()
     }
 
     /// Returns the number of the name of a capture or rewrite.
@@ -154,26 +157,36 @@ package struct TableCompiler {
         conditions.contains { !$0.os.isEmpty } || source.capabilities.contains { $0.minOS != nil }
     }
 
-    /// Returns the length of the longest chain of parent routes of any target, plus 1.
+    /// Returns the length of the longest chain of parent routes of any target, plus 1, at most 64.
     private func scopes() -> Int {
-        var depths: [String: Int] = [:]
-        func depth(of target: TableSource.Target, _ seen: Set<String>) -> Int {
-            guard case .route(let parent) = target.parents else { return 0 }
-            return 1 + depth(parent.value, seen)
+        let longest = 64
+        var depths = [Int](repeating: 0, count: source.routes.count)
+        func depth(_ targets: [TableSource.Target]) -> Int {
+            targets.reduce(0) { max($0, parent(of: $1).map { 1 + depths[$0] } ?? 0) }
         }
-        func depth(_ id: String, _ seen: Set<String>) -> Int {
-            if let known = depths[id] { return known }
-            guard !seen.contains(id), let index = routeNumbers[id] else { return 0 }
-            let deepest = source.routes[index].variants.map { depth(of: $0.to, seen.union([id])) }.max() ?? 0
-            depths[id] = deepest
-            return deepest
+        for _ in 1..<longest {
+            var isLonger = false
+            for (number, route) in source.routes.enumerated() {
+                let found = min(depth(route.variants.map(\.to)), longest)
+                isLonger = isLonger || found > depths[number]
+                depths[number] = found
+            }
+            if !isLonger { break }
         }
-        var targets = source.guards.map(\.otherwise) + source.fallback.compactMap(\.to)
-        for route in source.routes {
-            targets += route.variants.map(\.to)
-            if case .to(let target) = route.unsupported { targets.append(target) }
-        }
-        return min(1 + (targets.map { depth(of: $0, []) }.max() ?? 0), 64)
+        let others = source.guards.map(\.otherwise) + source.fallback.compactMap(\.to)
+        return min(1 + source.routes.reduce(depth(others)) { max($0, depth(targets(of: $1))) }, longest)
+    }
+
+    /// Returns the number of the route that supplies a target's parents, or nil.
+    private func parent(of target: TableSource.Target) -> Int? {
+        guard case .route(let id) = target.parents else { return nil }
+        return routeNumbers[id.value]
+    }
+
+    /// Returns the targets of a route.
+    private func targets(of route: TableSource.Route) -> [TableSource.Target] {
+        guard case .to(let target) = route.unsupported else { return route.variants.map(\.to) }
+        return route.variants.map(\.to) + [target]
     }
 
     // MARK: Patterns
@@ -297,7 +310,7 @@ extension TableCompiler {
         for binding in route.bindings { if let one = self.compile(binding) { bindings.append(one) } }
         numberReadings(of: &bindings)
         compiled.bindings = storage.store(bindings)
-        compiled.bindsPayload = bindsPayload(route)
+        compiled.bindsPayload = payloadBinders[number]
         switch route.unsupported {
         case .fallback: break
         case .truncate: compiled.unsupported = .truncate
@@ -401,23 +414,24 @@ extension TableCompiler {
         }
     }
 
-    /// Returns a Boolean value that indicates whether a route, or a route that supplies its parent entries, binds
-    /// fields from the payload.
-    private func bindsPayload(_ route: TableSource.Route) -> Bool {
-        var seen = Set<Int>()
-        var pending = [route]
-        while let route = pending.popLast() {
-            if route.bindings.contains(where: { if case .payload = $0.source.value { true } else { false } }) {
-                return true
-            }
-            var targets = route.variants.map(\.to)
-            if case .to(let target) = route.unsupported { targets.append(target) }
-            for case .route(let parent) in targets.map(\.parents) {
-                guard let number = routeNumbers[parent.value], seen.insert(number).inserted else { continue }
-                pending.append(source.routes[number])
+    /// Returns a Boolean value for each route that indicates whether it, or a route that supplies its parent entries,
+    /// binds fields from the payload.
+    private func routesBindingPayload() -> [Bool] {
+        var binds = source.routes.map { route in
+            route.bindings.contains { if case .payload = $0.source.value { true } else { false } }
+        }
+        var children = [[Int]](repeating: [], count: binds.count)
+        for (number, route) in source.routes.enumerated() {
+            for parent in targets(of: route).compactMap(parent) { children[parent].append(number) }
+        }
+        var pending = binds.indices.filter { binds[$0] }
+        while let number = pending.popLast() {
+            for child in children[number] where !binds[child] {
+                binds[child] = true
+                pending.append(child)
             }
         }
-        return false
+        return binds
     }
 
     mutating func compile(_ one: TableSource.Guard) -> CompiledGuard {

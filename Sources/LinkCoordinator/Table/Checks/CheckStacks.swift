@@ -36,44 +36,63 @@ extension TableChecks {
         return stacksAboveParents(target)
     }
 
-    /// Finds the stacks of a route whose targets are parents, after those of its own parents.
+    /// Finds the stacks of a route whose targets are parents, after those of its own parents that it needs.
     ///
-    /// Each route is visited once, because the number of ways through the parents grows exponentially with their depth.
+    /// Each route is computed once, because the number of ways through the parents grows exponentially with their
+    /// depth.
     private mutating func findStacks(ofRoute route: Int) {
         if parentEntries > Self.maxParentEntries {
             parentStacks = [:]
             parentEntries = 0
         }
-        var pending = [route]
-        var begun = Set<Int>()
-        while let route = pending.last {
-            if parentStacks[route] == nil, begun.insert(route).inserted {
-                for case .route(let id) in source.routes[route].variants.map(\.to.parents) {
-                    if let parent = names.routes[id.value] { pending.append(parent) }
-                }
+        var pending = [ParentSearch(route: route)]
+        var open: Set<Int> = [route]
+        while var search = pending.popLast() {
+            if let parent = continueSearch(&search, open) {
+                pending += [search, ParentSearch(route: parent)]
+                open.insert(parent)
                 continue
             }
-            pending.removeLast()
-            if parentStacks[route] != nil { continue }
-            let found = stacks(ofParent: source.routes[route])
-            parentStacks[route] = found
-            parentEntries += found.reduce(0) { $0 + $1.entries.count }
+            open.remove(search.route)
+            if search.found.isEmpty { search.found = [StaticStack()] }
+            parentStacks[search.route] = search.found
+            parentEntries += search.found.reduce(0) { $0 + $1.entries.count }
         }
     }
 
-    /// Returns the stacks of a route whose targets are parents, or only one that is too deep, if there is one.
-    private func stacks(ofParent route: TableSource.Route) -> [StaticStack] {
-        var seen = Set<StaticStack>()
+    /// A search for the different stacks of a route whose targets are parents.
+    private struct ParentSearch {
+        let route: Int
+        /// The index of the next variant.
+        var next = 0
         var found: [StaticStack] = []
-        for variant in route.variants {
-            for stack in stacksAboveParents(variant.to) where found.count < Self.maxParentStacks {
-                if stack.entries.count > StaticStack.maxEntries {
-                    return [StaticStack(Array(stack.entries.suffix(StaticStack.maxEntries + 1)))]
-                }
-                if seen.insert(stack).inserted { found.append(stack) }
+        var seen = Set<StaticStack>()
+    }
+
+    /// Goes on with a search, and returns a parent whose stacks it needs first, or nil at its end.
+    ///
+    /// A stack that is too deep is the only result. A cycle of parents is reported elsewhere.
+    ///
+    /// - Parameter open: The routes whose stacks are being found.
+    private func continueSearch(_ search: inout ParentSearch, _ open: Set<Int>) -> Int? {
+        let variants = source.routes[search.route].variants
+        while search.next < variants.count && search.found.count < Self.maxParentStacks {
+            let target = variants[search.next].to
+            if case .route(let id) = target.parents, let parent = names.routes[id.value], parentStacks[parent] == nil,
+                !open.contains(parent)
+            {
+                return parent
             }
+            for stack in stacksAboveParents(target) where search.found.count < Self.maxParentStacks {
+                if stack.entries.count > StaticStack.maxEntries {
+                    search.found = [StaticStack(Array(stack.entries.suffix(StaticStack.maxEntries + 1)))]
+                    return nil
+                }
+                if search.seen.insert(stack).inserted { search.found.append(stack) }
+            }
+            search.next += 1
         }
-        return found.isEmpty ? [StaticStack()] : found
+        return nil
     }
 
     private func stacksAboveParents(_ target: TableSource.Target) -> [StaticStack] {
