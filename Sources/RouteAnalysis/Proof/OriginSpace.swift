@@ -301,12 +301,14 @@ struct OriginHosts {
     /// Returns hosts of all kinds that rules distinguish, without duplicates, listed ones first for readable witnesses.
     static func samples(_ rules: [HostRule]) -> [(host: [UInt8], port: UInt16?)] {
         let exact = Set(rules.compactMap { if case .exact(let host, _) = $0 { host } else { nil } })
+        let ports = Set(rules.compactMap { if case .exact(_, let port) = $0 { port } else { nil } })
+        let otherPort = (UInt16(8080)...UInt16.max).first { !ports.contains($0) }
         var hosts: [(host: [UInt8], port: UInt16?)] = []
         var seen = Set<HostRule>()
         for rule in rules where seen.insert(rule).inserted {
             switch rule {
             case .exact(let host, let port):
-                hosts += [(host, nil)] + (port.map { [(host, $0)] } ?? [])
+                hosts += [(host, nil)] + (port.map { [(host, $0), (host, otherPort)] } ?? [])
             case .suffix(let suffix):
                 let label = UnusedText.first("x", suffix: ".") { !exact.contains(Array($0.utf8) + suffix) }
                 hosts.append((Array(label.utf8) + suffix, nil))

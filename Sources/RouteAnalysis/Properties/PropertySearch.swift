@@ -237,9 +237,15 @@ extension PropertySearch {
 
     private mutating func space(_ shift: Int) -> PropertySpace {
         // Without the copy in the dictionary, the search changes its tables in place.
-        spaces.removeValue(forKey: shift)
+        var own =
+            spaces.removeValue(forKey: shift)
             ?? PropertySpace(
                 table.source, properties, shift, PropertyReading.distinction(table.source, properties), budget)
+        // The last space that was used has the steps of all.
+        for other in spaces.values {
+            own.search.space.redirectSteps = max(own.search.space.redirectSteps, other.search.space.redirectSteps)
+        }
+        return own
     }
 
     /// Searches the links that select one pattern, and match one of the property's if it has any.

@@ -154,6 +154,9 @@ func verdict(of property: String, about table: RouteTable) throws -> PropertyVer
         #""links": "/new", "never": { "outcome": "none" }"#,
         #""links": "/web", "never": { "external": "https://a.example:443" }"#,
         #""links": "/web", "never": { "external": "a.example:443" }"#,
+        #""links": "/as-it-is", "never": { "otherExternal": "https://a.example:443" }"#,
+        #""links": "/as-it-is", "never": { "otherExternal": ["a.example:443", "a.example:8080"] }"#,
+        #""links": "/as-it-is", "always": { "external": "a.example:443" }"#,
     ]
 
     @Test(
@@ -167,7 +170,9 @@ func verdict(of property: String, about table: RouteTable) throws -> PropertyVer
               "routes": [
                 { "id": "new", "match": "/new", "to": { "path": "/a/new" },
                   "unsupported": { "to": { "external": "https://a.example/old/.." } } },
-                { "id": "web", "match": "/web", "to": { "external": "https://a.example/x" } } ],
+                { "id": "web", "match": "/web", "to": { "external": "https://a.example/x" } },
+                { "id": "as", "match": "/as-it-is", "exclude": { "outcome": "external" } } ],
+              "externals": { "schemes": ["https"], "hosts": ["a.example"] },
               "fallback": [
                 { "on": ["no_route"], "outcome": "external", "to": { "external": "https://a.example/." } },
                 { "on": ["dot_segment"], "outcome": "none" }, { "outcome": "reject" } ] }
