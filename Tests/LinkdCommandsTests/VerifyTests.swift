@@ -118,16 +118,22 @@ internal import Testing
         #expect(findings.corrections == 20)
     }
 
+    private static let items = ["a-0-0.0-0", "a-0-0.1-0"]
+
     @Test(
-        "A decision without an item is no outcome of a list of messages, alone or before those of its items",
-        arguments: [false, true])
-    func listAsOne(hasItems: Bool) {
+        "A decision without an item is no outcome of a list of messages, alone or beside those of its items",
+        arguments: [
+            (["a-0-0-0"], .lost), (["a-0-0-0"] + items, .contradicted), (["a-0-0-1"] + items, .missingIndex),
+        ] as [([String], Harm)])
+    func listAsOne(ids: [String], harm: Harm) {
         var check = Self.check([.init("a", 0, 0..<2, committed: 2)])
-        let ids = ["a-0-0-0"] + (hasItems ? ["a-0-0.0-0", "a-0-0.1-0"] : []) + ["a-0-1-0"]
-        for (offset, id) in ids.enumerated() { check.take(WorkedTopics.decision(id), 0, Int64(offset)) }
+        for (offset, id) in (ids + ["a-0-1-0"]).enumerated() {
+            check.take(WorkedTopics.decision(id), 0, Int64(offset))
+            check.advance()
+        }
         for offset in Int64(0)..<2 { check.input("a", 0, offset, items: offset == 0 ? 2 : 0) }
         let findings = check.finish()
-        #expect(Array(findings.harms.keys) == [hasItems ? .contradicted : .lost] && findings.doubts.isEmpty)
+        #expect(Array(findings.harms.keys) == [harm] && findings.doubts.isEmpty, "\(findings)")
     }
 
     @Test("A null record in an output is an erasure if it has a key")

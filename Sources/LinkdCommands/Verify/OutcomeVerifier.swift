@@ -247,7 +247,8 @@ package struct OutcomeVerifier {
             return false
         }
         if !isFirst {
-            contradict(place, "\(place) is of an item of \(record), which has a decision without an item")
+            findings.add(
+                .contradicted, place, "\(place) is of an item of \(record), which has a decision without an item")
         }
         itemRecords += 1
         states[index].items[record.offset] = ItemOutcomes()
@@ -378,7 +379,9 @@ package struct OutcomeVerifier {
             let isNew = states[index].items[record.offset, default: ItemOutcomes()].insert(decided: item, number.index)
             if number.index == 0 { return isNew }
         } else if number.index == 0 {
-            return states[index].decided.insert(record.offset)
+            guard states[index].items[record.offset] != nil else { return states[index].decided.insert(record.offset) }
+            findings.add(.contradicted, place, "\(place) is of \(record), which has outcomes of its items")
+            return true
         }
         let unit = record.offset << 7 | Int64(number.item.map { $0 + 1 } ?? 0)
         guard unit >= states[index].window.closedEarlyBelow else {
@@ -475,7 +478,9 @@ package struct OutcomeVerifier {
     /// Returns a Boolean value that indicates whether a message has a decision with the index 0.
     private static func hasFirst(_ unit: Int64, _ decided: OffsetSet, _ items: [Int64: ItemOutcomes]) -> Bool {
         let (offset, item) = (unit >> 7, Int(unit & 127) - 1)
-        return item < 0 ? decided.contains(offset) : items[offset]?.isDecided(item) ?? false
+        guard item < 0 else { return items[offset]?.isDecided(item) ?? false }
+        // A record with items has no decision without one.
+        return decided.contains(offset) && items[offset] == nil
     }
 
     /// Checks the indexes of a message.
