@@ -111,10 +111,31 @@ internal import Testing
         let erasure = Record(id: "", isNull: true)
         #expect(Self.states(try Self.plan([old, correction])) == ["in-0-1-0~1 record_gone"])
         #expect(Self.states(try Self.plan([old, correction, second])) == ["in-0-1-0~2 record_gone"])
-        for records in [[old, later, correction], [old, later, correction, second], [old, erasure, correction]] {
-            let plan = try Self.plan(records)
-            #expect(plan.mustBeginAgain && plan.choices.isEmpty && plan.matching == 0)
+        let last = Record(id: "in-0-4-0", table: Self.right)
+        let ofLater = Record(id: "in-0-2-0~1", superseded: "in-0-2-0")
+        let right = Record(id: "in-0-1-0~1", table: Self.right, superseded: "in-0-1-0")
+        for records in [
+            [old, later, correction], [old, later, correction, second], [old, erasure, correction],
+            [old, later, correction, last, ofLater], [old, later, correction, erasure, ofLater],
+            [old, later, right, second], [old, later, correction, old, ofLater], [old, later, right, correction],
+        ] {
+            for limit in [1, 10] {
+                let plan = try Self.plan(records, limit: limit)
+                #expect(plan.choices.isEmpty && plan.matching == 0)
+            }
         }
+        var others = [old, later, correction, old, later, correction]
+        for index in 3..<6 { others[index].device = "e" }
+        #expect(try Self.plan(others, limit: 1).choices.isEmpty)
+        // Decisions in two partitions have no order.
+        var elsewhere = later
+        elsewhere.partition = 1
+        let scattered = try Self.plan([old, elsewhere, correction], partitions: 2)
+        #expect(Self.states(scattered) == ["in-0-1-0~1 record_gone"] && scattered.hasMoved)
+        // In a topic of corrections only, the superseded decision of the second correction is in another topic.
+        let first = Record(id: "in-0-1-0~1", table: Self.right, superseded: "in-0-1-0")
+        let next = Record(id: "in-0-5-0~1", superseded: "in-0-5-0")
+        #expect(Self.states(try Self.plan([first, next])) == ["in-0-5-0~1 record_gone"])
         // The superseded decision was removed.
         #expect(Self.states(try Self.plan([correction])) == ["in-0-1-0~1 record_gone"])
         let wrong = Record(id: "in-0-3-0")

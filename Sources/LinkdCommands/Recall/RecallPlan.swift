@@ -143,13 +143,16 @@ final class RecallPlan {
     ///
     /// A topic has got more partitions then, so a device can have decisions in several.
     private(set) var hasMoved = false
-    /// A Boolean value that indicates whether the decisions must be read again from the first one on, because the
-    /// first matching decision of a device is a correction: a consumer may have ignored it.
-    private(set) var mustBeginAgain = false
-    /// The hash of the last decision that a consumer has applied, of each device without a chosen one, 0 after an
-    /// erasure, or `unseen`.
-    private var lastOfOthers: [UInt64: UInt64] = [:]
-    private static let unseen = UInt64.max
+    /// The devices whose first matching decision is a correction, which a consumer may have ignored.
+    private var watched: Set<UInt64> = []
+    /// The hash of the decision that a consumer has applied last, or 0 after an erasure, of each watched device in each
+    /// partition with other decisions of it than corrections.
+    private var lastApplied: [UInt64: UInt64] = [:]
+    private var isSecondTime = false
+    /// A Boolean value that indicates whether the decisions must be read once more, from the first one on.
+    var mustBeginAgain: Bool { !watched.isEmpty && !isSecondTime }
+    /// The limit of watched devices, unless more can be chosen.
+    private static let maxWatched = 1_000_000
 
     /// Creates an empty plan.
     ///
@@ -178,20 +181,16 @@ final class RecallPlan {
         guard let key = record.key else { return }
         let output = output(record.topic)
         if !hasMoved { hasMoved = Murmur2.partition(of: key, among: partitionCounts[Int(output)]) != record.partition }
-        guard let value = record.value else { return erase(key, output) }
+        guard let value = record.value else { return erase(key, output, record.partition) }
         decision.begin(value)
         let isUser = decision.member("user") >= 0
         let device = Self.hash(key, Self.kind(isUser: isUser, in: output))
         let found = devices[device]
         // A decision that is made after the choice is never chosen.
         let isMatch = !isFinished && matches(record, &decision)
-        let lastOfOther = lastOfOthers[device]
-        guard isMatch || found != nil || lastOfOther != nil, let id = decision.string("decision") else { return }
-        if found == nil, let superseded = decision.string("supersedes") {
-            if lastOfOther == nil { mustBeginAgain = mustBeginAgain || isMatch }
-            if let lastOfOther, lastOfOther != Self.unseen, lastOfOther != Self.hash(superseded, 2) { return }
-        }
-        if lastOfOther != nil { lastOfOthers[device] = Self.hash(id, 2) }
+        let isWatched = found == nil && watched.contains(device)
+        guard isMatch || found != nil || isWatched, let id = decision.string("decision") else { return }
+        if found == nil, isIgnored(id, decision.string("supersedes"), device, record.partition, isMatch) { return }
         if let found {
             let index = Int(found)
             if let superseded = decision.string("supersedes") {
@@ -227,19 +226,46 @@ final class RecallPlan {
     }
 
     /// Leaves a device or user alone, whose decisions a null record has erased.
-    private func erase(_ key: ByteView, _ output: UInt8) {
+    private func erase(_ key: ByteView, _ output: UInt8, _ partition: Int32) {
         for isUser in [false, true] {
             let device = Self.hash(key, Self.kind(isUser: isUser, in: output))
-            if lastOfOthers[device] != nil { lastOfOthers[device] = 0 }
+            if watched.contains(device) { lastApplied[Self.key(device, partition)] = 0 }
             guard let found = devices[device] else { continue }
             if choices[Int(found)].isOpen { choices[Int(found)].state = .later }
             choices[Int(found)].last = 0
         }
     }
 
-    /// Forgets the decisions, but not which devices have matching ones, before all decisions are seen again.
+    /// Returns a Boolean value that indicates whether a consumer has ignored a decision of a device without a chosen
+    /// one, because it is a correction of a decision that was not the last one.
+    ///
+    /// Only decisions in one partition have an order. In a topic of corrections only, and where the other decisions
+    /// were removed, it is not known which ones were ignored, and none is.
+    private func isIgnored(
+        _ id: ByteView, _ superseded: ByteView?, _ device: UInt64, _ partition: Int32, _ isMatch: Bool
+    ) -> Bool {
+        guard isSecondTime else {
+            if isMatch, superseded != nil, watched.count < max(limit, Self.maxWatched) { watched.insert(device) }
+            return false
+        }
+        guard watched.contains(device) else { return false }
+        let key = Self.key(device, partition)
+        if let superseded {
+            guard let last = lastApplied[key] else { return false }
+            if last != Self.hash(superseded, 2) { return true }
+        }
+        lastApplied[key] = Self.hash(id, 2)
+        return false
+    }
+
+    /// Returns the key of a device in a partition.
+    private static func key(_ device: UInt64, _ partition: Int32) -> UInt64 {
+        device ^ UInt64(UInt32(bitPattern: partition) &+ 1) &* 0x9E37_79B9_7F4A_7C15
+    }
+
+    /// Forgets the decisions, before all of them are seen a second time.
     func beginAgain() {
-        lastOfOthers = devices.mapValues { _ in Self.unseen }
+        isSecondTime = true
         (devices, choices, bytes) = ([:], [], [])
         (matching, replaced, beyondLimit) = (0, 0, 0)
     }
