@@ -94,7 +94,7 @@ package struct OutcomeVerifier {
     }
 
     private let sources: [Source]
-    private var outcomes: Outcomes
+    private var outcomes: OutcomeTopics
     private let windowLimit: Int
     private var topics: [Topic] = []
     private var states: [State]
@@ -119,7 +119,7 @@ package struct OutcomeVerifier {
     ///   - outcomes: The topics of the outcomes.
     ///   - windowLimit: The limit of events with several devices whose indexes are kept, up to 300 bytes each.
     package init(
-        _ sources: [Source], partitions: [String: Int32], outcomes: Outcomes, windowLimit: Int = 1_000_000
+        _ sources: [Source], partitions: [String: Int32], outcomes: OutcomeTopics, windowLimit: Int = 1_000_000
     ) {
         self.sources = sources
         self.outcomes = outcomes

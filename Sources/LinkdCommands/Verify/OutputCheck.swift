@@ -78,48 +78,46 @@ final class OutputCheck {
     }
 }
 
-extension OutcomeVerifier {
-    /// The topics of the outcomes.
-    package struct Outcomes: Sendable {
-        /// The topics of the decisions.
-        package let outputs: OutputTopics
-        /// The index of each topic's first partition in `isWhole`.
-        private let firsts: [Int]
-        /// A Boolean value for each partition of the topics that indicates whether all its records are passed.
-        package let isWhole: [Bool]
-        /// A Boolean value that indicates whether all dead letters are passed.
-        package var hasAllDeadLetters: Bool
-        /// A Boolean value that indicates whether one of the topics is compacted, so that any record can be removed.
-        package var isCompacted: Bool
-        /// A Boolean value that indicates whether outcomes can be repeated (`guarantee` is `at-least-once`).
-        package var canRepeat: Bool
+/// The topics of the outcomes.
+package struct OutcomeTopics: Sendable {
+    /// The topics of the decisions.
+    package let outputs: OutputTopics
+    /// The index of each topic's first partition in `isWhole`.
+    private let firsts: [Int]
+    /// A Boolean value for each partition of the topics that indicates whether all its records are passed.
+    package let isWhole: [Bool]
+    /// A Boolean value that indicates whether all dead letters are passed.
+    package var hasAllDeadLetters: Bool
+    /// A Boolean value that indicates whether one of the topics is compacted, so that any record can be removed.
+    package var isCompacted: Bool
+    /// A Boolean value that indicates whether outcomes can be repeated (`guarantee` is `at-least-once`).
+    package var canRepeat: Bool
 
-        /// Creates a description.
-        ///
-        /// - Parameters:
-        ///   - outputs: The topics of the decisions.
-        ///   - isWhole: For each topic of `outputs`, and in it for each partition.
-        ///   - hasAllDeadLetters: A Boolean value that indicates whether all dead letters are passed.
-        ///   - isCompacted: A Boolean value that indicates whether one of the topics is compacted.
-        ///   - canRepeat: A Boolean value that indicates whether outcomes can be repeated.
-        package init(
-            _ outputs: OutputTopics, isWhole: [[Bool]], hasAllDeadLetters: Bool, isCompacted: Bool = false,
-            canRepeat: Bool = false
-        ) {
-            var firsts = [0]
-            for topic in isWhole { firsts.append(firsts[firsts.count - 1] + topic.count) }
-            (self.outputs, self.firsts, self.isWhole) = (outputs, firsts, Array(isWhole.joined()))
-            (self.hasAllDeadLetters, self.isCompacted, self.canRepeat) = (hasAllDeadLetters, isCompacted, canRepeat)
-        }
-
-        /// Returns the number of a topic's partition among those of all topics, or nil if the topic does not have it.
-        func number(of topic: Int, _ partition: Int32) -> Int? {
-            guard topic + 1 < firsts.count else { return nil }
-            let number = firsts[topic] + Int(partition)
-            return partition >= 0 && number < firsts[topic + 1] ? number : nil
-        }
-
-        /// Returns the number of partitions of a topic.
-        func partitionCount(of topic: Int) -> Int32 { Int32(clamping: firsts[topic + 1] - firsts[topic]) }
+    /// Creates a description.
+    ///
+    /// - Parameters:
+    ///   - outputs: The topics of the decisions.
+    ///   - isWhole: For each topic of `outputs`, and in it for each partition.
+    ///   - hasAllDeadLetters: A Boolean value that indicates whether all dead letters are passed.
+    ///   - isCompacted: A Boolean value that indicates whether one of the topics is compacted.
+    ///   - canRepeat: A Boolean value that indicates whether outcomes can be repeated.
+    package init(
+        _ outputs: OutputTopics, isWhole: [[Bool]], hasAllDeadLetters: Bool, isCompacted: Bool = false,
+        canRepeat: Bool = false
+    ) {
+        var firsts = [0]
+        for topic in isWhole { firsts.append(firsts[firsts.count - 1] + topic.count) }
+        (self.outputs, self.firsts, self.isWhole) = (outputs, firsts, Array(isWhole.joined()))
+        (self.hasAllDeadLetters, self.isCompacted, self.canRepeat) = (hasAllDeadLetters, isCompacted, canRepeat)
     }
+
+    /// Returns the number of a topic's partition among those of all topics, or nil if the topic does not have it.
+    func number(of topic: Int, _ partition: Int32) -> Int? {
+        guard topic + 1 < firsts.count else { return nil }
+        let number = firsts[topic] + Int(partition)
+        return partition >= 0 && number < firsts[topic + 1] ? number : nil
+    }
+
+    /// Returns the number of partitions of a topic.
+    func partitionCount(of topic: Int) -> Int32 { Int32(clamping: firsts[topic + 1] - firsts[topic]) }
 }

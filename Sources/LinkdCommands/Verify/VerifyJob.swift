@@ -157,7 +157,7 @@ final class VerifyJob {
                 uniqueKeysWithValues: site.topics.inputs.map {
                     ($0, Int32(clamping: site.bounds[$0]?.count ?? 0))
                 }),
-            outcomes: OutcomeVerifier.Outcomes(
+            outcomes: OutcomeTopics(
                 outputs,
                 isWhole: outputs.names.map { name in
                     (0..<Int32(clamping: site.bounds[name]?.count ?? 0)).map {

@@ -280,7 +280,7 @@ extension WorkedTopics {
         }
         var check = OutcomeVerifier(
             sources, partitions: [topic: Int32(Self.partitions)],
-            outcomes: OutcomeVerifier.Outcomes(
+            outcomes: OutcomeTopics(
                 outputs, isWhole: outputs.names.map { _ in removed.map { $0 == 0 } }, hasAllDeadLetters: true,
                 canRepeat: canRepeat),
             windowLimit: windowLimit)
