@@ -29,21 +29,20 @@ final class EventKeys {
     /// The key is valid until the next call.
     func key(of value: ByteView) -> Result<ByteView?, EventLine.Fault> {
         let key = fixedKey ?? fallbackKey
-        switch reader.read(value: value, key: key) {
-        case .event:
+        if reader.readInPlace(value: value, key: key) {
             guard fixedKey == nil else { return .success(fixedKey) }
             return reader.selectDevice(at: 0)
                 ? .success(reader.devicePointer.pointee.id)
                 : .failure(EventLine.Fault(text: "\(reader.failure.reason.rawValue): \(reader.failure.detail)"))
-        case .failure(let failure):
-            if let batch = reader.batch(of: value, key: key, headers: []) { return check(batch, of: value, key) }
-            if key == nil, failure.reason == .missingDevice, failure.offset == nil {
-                withoutDevice += 1
-                return .success(nil)
-            }
-            let pointer = InputPlace.text(pointer: failure.pointer(in: value), in: value.array)
-            return .failure(EventLine.Fault(text: "\(failure.reason.rawValue)\(pointer): \(failure.detail)"))
         }
+        let failure = reader.failure
+        if let batch = reader.batch(of: value, key: key, headers: []) { return check(batch, of: value, key) }
+        if key == nil, failure.reason == .missingDevice, failure.offset == nil {
+            withoutDevice += 1
+            return .success(nil)
+        }
+        let pointer = InputPlace.text(pointer: failure.pointer(in: value), in: value.array)
+        return .failure(EventLine.Fault(text: "\(failure.reason.rawValue)\(pointer): \(failure.detail)"))
     }
 
     /// Returns the key of a list, whose messages have devices of their own, or the reason of its first dead letter.

@@ -54,12 +54,16 @@ struct ProduceJob {
         separator = try Self.separator(call.text("separator"))
         let isOfDevices = try Self.isOfDevices(call)
         devices = isOfDevices ? DeviceRecords(try settings.deviceMembers) : nil
-        let vendors = try LoadedVendors(settings, ShippedFiles(environment: call.environment), on: call.console)
+        let tables = call.list("check")
+        // Bytes that are sent as they are, and devices, are not read with the rules of vendors.
+        let vendors =
+            isOfDevices || call.isOn("raw") && tables.isEmpty
+            ? LoadedVendors()
+            : try LoadedVendors(settings, ShippedFiles(environment: call.environment), on: call.console)
         check = EventKeys(
             settings, vendors, fixedKey: call.text("key").map { Array($0.utf8) },
             fallbackKey: call.text("device").map { Array($0.utf8) })
         headers = HeaderCopies(call.pairs("header"))
-        let tables = call.list("check")
         if call.operands.isEmpty { try call.reserveStandardInput(for: "the events", tables) }
         linkCheck =
             tables.isEmpty
@@ -192,7 +196,7 @@ struct ProduceJob {
     ) throws(CommandFailure) -> Bool {
         let key: ByteView?
         let value: ByteView?
-        switch line.value.flatMap(record) {
+        switch record(of: line.value) {
         case .failure(let fault): return try reportUnreadable(fault, line, of: input, source)
         case .success(let found): (key, value) = found
         }
@@ -216,7 +220,15 @@ struct ProduceJob {
     }
 
     /// Returns the key and the value of the record of an entry, or its fault.
-    private func record(of bytes: ByteView) -> Result<(key: ByteView?, value: ByteView?), EventLine.Fault> {
+    private func record(
+        of entry: Result<ByteView, EventLine.Fault>
+    ) -> Result<(key: ByteView?, value: ByteView?), EventLine.Fault> {
+        // `flatMap` with a method would copy this job, with all its references, for each entry.
+        let bytes: ByteView
+        switch entry {
+        case .success(let value): bytes = value
+        case .failure(let fault): return .failure(fault)
+        }
         if let devices { return devices.record(of: bytes).map { ($0.key, $0.value) } }
         if isRaw { return .success((check.fixedKey ?? check.fallbackKey, bytes)) }
         return check.key(of: bytes).map { ($0, bytes) }
