@@ -79,6 +79,32 @@ struct LoadScaleTests {
         #expect(table?.resolve(.link("t:x1")).stack.count == 12)
     }
 
+    @Test("Stacks above the stacks of other routes are composed up to a limit, and more are a problem of the table")
+    func tooManyStacks() {
+        func file(_ levels: Int) -> String {
+            // Every level has 256 different stacks, each one entry longer than those below.
+            let routes = (0..<levels * 12).map { number in
+                let parent = number < 12 ? "none" : "route:r\((number / 12 - 1) * 12 + number % 5)"
+                let variants = (0..<12).map { one in
+                    let when = one == 11 ? "" : #""when": { "attributes": { "a": "\#(one)" } }, "#
+                    return #"{ \#(when)"to": { "path": "/c/s\#(one)", "parents": "\#(parent)" } }"#
+                }
+                return #"{ "id": "r\#(number)", "variants": [ \#(variants.joined(separator: ", ")) ] }"#
+            }
+            let screens = (0..<12).map { #""s\#($0)": {}"# }.joined(separator: ", ")
+            return #"""
+                { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
+                  "link": { "schemes": ["t"], "host": "segment" },
+                  "coordinators": { "c": { "screens": { \#(screens) } } },
+                  "routes": [ \#(routes.joined(separator: ",\n")) ] }
+                """#
+        }
+        let (few, problems, _) = RouteTable.check(Array(file(4).utf8))
+        #expect(few != nil, "\(problems.prefix(2).map(\.message))")
+        let many = RouteTable.check(Array(file(40).utf8))
+        #expect(many.table == nil && many.problems.map(\.code) == [.tooLarge], "\(many.problems.prefix(3))")
+    }
+
     @Test("A parent of the last of many variants is found, in every order of the routes", arguments: [true, false])
     func lastParent(isFirst: Bool) {
         let levels = (0..<9).map { number in

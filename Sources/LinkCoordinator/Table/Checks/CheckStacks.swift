@@ -1,8 +1,9 @@
 extension TableChecks {
     /// The maximum number of different parent stacks that are checked for a target.
     private static let maxParentStacks = 256
-    /// The maximum number of entries of all parent stacks that are kept, about 100 MB.
-    private static let maxParentEntries = 1 << 22
+    /// The maximum number of entries of all stacks that are composed above the stacks of other routes, so that a table
+    /// is checked in seconds and with little memory.
+    private static let maxStackEntries = 1 << 23
 
     /// Checks a static path and returns its stack, or nil if the path has an error or cannot be checked.
     mutating func compose(_ segments: [String], at offset: Int) -> StaticStack? {
@@ -31,9 +32,18 @@ extension TableChecks {
 
     /// Returns the stacks that a target without captures can have, including parents, or no stacks for any other
     /// target.
-    mutating func stacks(of target: TableSource.Target) -> [StaticStack] {
-        if case .route(let id) = target.parents, let route = names.routes[id.value] { findStacks(ofRoute: route) }
-        return stacksAboveParents(target)
+    private mutating func stacks(of target: TableSource.Target) -> [StaticStack] {
+        if stackEntries > Self.maxStackEntries { return [] }
+        if case .route(let id) = target.parents, let route = names.routes[id.value], parentStacks[route] == nil {
+            findStacks(ofRoute: route)
+        }
+        let stacks = stacksAboveParents(target)
+        if stackEntries <= Self.maxStackEntries { return stacks }
+        problems.error(
+            .tooLarge, at: target.destinationOffset,
+            "the stacks above the stacks of other routes have more than \(Self.maxStackEntries) entries in all",
+            suggestion: "reduce the variants of routes that supply parents, or list the paths of the parents")
+        return []
     }
 
     /// Finds the stacks of a route whose targets are parents, after those of its own parents that it needs.
@@ -41,10 +51,6 @@ extension TableChecks {
     /// Each route is computed once, because the number of ways through the parents grows exponentially with their
     /// depth.
     private mutating func findStacks(ofRoute route: Int) {
-        if parentEntries > Self.maxParentEntries {
-            parentStacks = [:]
-            parentEntries = 0
-        }
         var pending = [ParentSearch(route: route)]
         var open: Set<Int> = [route]
         while var search = pending.popLast() {
@@ -56,7 +62,6 @@ extension TableChecks {
             open.remove(search.route)
             if search.found.isEmpty { search.found = [StaticStack()] }
             parentStacks[search.route] = search.found
-            parentEntries += search.found.reduce(0) { $0 + $1.entries.count }
         }
     }
 
@@ -74,7 +79,7 @@ extension TableChecks {
     /// A stack that is too deep is the only result. A cycle of parents is reported elsewhere.
     ///
     /// - Parameter open: The routes whose stacks are being found.
-    private func continueSearch(_ search: inout ParentSearch, _ open: Set<Int>) -> Int? {
+    private mutating func continueSearch(_ search: inout ParentSearch, _ open: Set<Int>) -> Int? {
         let variants = source.routes[search.route].variants
         while search.next < variants.count && search.found.count < Self.maxParentStacks {
             let target = variants[search.next].to
@@ -95,7 +100,7 @@ extension TableChecks {
         return nil
     }
 
-    private func stacksAboveParents(_ target: TableSource.Target) -> [StaticStack] {
+    private mutating func stacksAboveParents(_ target: TableSource.Target) -> [StaticStack] {
         var own = StaticStack()
         switch target.destination {
         case .path(let segments):
@@ -110,7 +115,9 @@ extension TableChecks {
         guard let first = own.entries.first else { return [own] }
         var stacks = Set<StaticStack>()
         var ordered: [StaticStack] = []
-        for under in stacksBelow(target, first: first) {
+        let isAboveRoute = if case .route = target.parents { true } else { false }
+        for under in stacksBelow(target, first: first) where stackEntries <= Self.maxStackEntries {
+            if isAboveRoute { stackEntries += under.entries.count + own.entries.count }
             let whole = StaticStack(under.entries + own.entries).withSingleSlots(in: source)
             if stacks.insert(whole).inserted { ordered.append(whole) }
         }
@@ -130,9 +137,12 @@ extension TableChecks {
         }
     }
 
-    /// Checks the names and presentation of a target's path and parents.
-    mutating func checkStack(_ target: TableSource.Target) {
-        guard let own = checkNames(of: target) else { return }
+    /// Checks the names and presentation of a target's path and parents, and returns the stacks that it can have.
+    @discardableResult
+    mutating func checkStack(_ target: TableSource.Target) -> [StaticStack] {
+        let own = checkNames(of: target)
+        let stacks = stacks(of: target)
+        guard let own else { return stacks }
         if let present = target.present, let last = own.entries.last {
             let screen = source.coordinators[last.coordinator].screens[last.screen]
             let allowed = screen.present.isEmpty ? [.push] : screen.present.map(\.value)
@@ -141,15 +151,15 @@ extension TableChecks {
                     .presentation, at: present.offset,
                     "the screen `\(screen.name.value)` cannot be presented as `\(present.value.rawValue)`",
                     suggestion: "add it to `present` of the screen")
-                return
+                return stacks
             }
         }
-        for stack in stacks(of: target) {
+        for stack in stacks {
             if stack.entries.count > StaticStack.maxEntries {
                 problems.error(
                     .stackTooDeep, at: target.destinationOffset,
                     "the stack has \(stack.entries.count) entries, the limit is \(StaticStack.maxEntries)")
-                return
+                return stacks
             }
             if let (entry, rule) = stack.brokenPresentation(in: source) {
                 let coordinator = source.coordinators[entry.coordinator]
@@ -157,9 +167,10 @@ extension TableChecks {
                     .presentation, at: target.destinationOffset,
                     "\(rule): \(coordinator.name.value).\(coordinator.screens[entry.screen].name.value) in "
                         + print(stack))
-                return
+                return stacks
             }
         }
+        return stacks
     }
 
     /// Checks the names in a target's path and parents, and returns the stack of the path.
@@ -217,9 +228,9 @@ extension TableChecks {
             return
         case .path, .root: break
         }
-        checkStack(target)
+        let stacks = checkStack(target)
         if damage.coordinators { return }
-        for stack in stacks(of: target) where !checkPlain(stack, what, at: target.destinationOffset) {
+        for stack in stacks where !checkPlain(stack, what, at: target.destinationOffset) {
             return
         }
     }

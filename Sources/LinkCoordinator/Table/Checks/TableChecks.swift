@@ -18,9 +18,10 @@ package struct TableChecks {
     /// The names of the screens of all coordinators.
     let screenNames: Set<String>
 
-    /// The stacks of routes whose targets are parents, and the number of their entries.
+    /// The stacks of routes whose targets are parents.
     var parentStacks: [Int: [StaticStack]] = [:]
-    var parentEntries = 0
+    /// The number of entries of all stacks that were composed above the stacks of other routes.
+    var stackEntries = 0
 
     /// Checks the table and returns all problems, including the problems that the reader found.
     package static func run(_ reading: TableReading) -> ProblemList {
