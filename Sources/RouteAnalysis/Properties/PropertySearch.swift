@@ -88,6 +88,8 @@ package struct PropertySearch {
         var linkAllows: (some: Bool, notAll: Bool)
         /// The devices of each route for which a result may break the property.
         var byRoute: [Int: [Arrival: [DeviceCell]]] = [:]
+        /// The devices for which a result of any route may break the property, or nil if they are not known yet.
+        var ofAnyRoute: [DeviceCell]?
         /// The first gap in the proof.
         var gap: String?
         var searches = 0
@@ -343,11 +345,7 @@ extension PropertySearch {
         if redirecting.contains(where: { mayHaveDots(result.routes[...$0]) }) { reasons.append(.dotSegment) }
         if result.isUnknown {
             // The redirect can lead to any route.
-            let all = table.source.routes.indices.flatMap { first -> [DeviceCell] in
-                guard let end = proof.end(ofRedirectsFrom: first) else { return [] }
-                return violations(ofRoute: end, Arrival(route: first, maxBytes: ArrivalTexts.maxBytes), &task)
-            }
-            return all + violations(results.failures(reasons + Self.anyRedirect, in: [:]), task)
+            return violationsOfAnyRoute(&task) + violations(results.failures(reasons + Self.anyRedirect, in: [:]), task)
         }
         if case .redirect = table.source.routes[last].action {
             if result.pattern == nil { reasons.append(.noRoute) }
@@ -356,6 +354,22 @@ extension PropertySearch {
         }
         let own = violations(ofRoute: last, proof.arrival(of: result.routes), &task)
         return reasons.isEmpty ? own : own + violations(results.failures(reasons, in: [:]), task)
+    }
+
+    /// Returns the different devices for which a result of any route may break the property.
+    private mutating func violationsOfAnyRoute(_ task: inout Task) -> [DeviceCell] {
+        if let known = task.ofAnyRoute { return known }
+        var seen = Set<DeviceCell>()
+        var found: [DeviceCell] = []
+        for first in table.source.routes.indices {
+            guard let end = proof.end(ofRedirectsFrom: first) else { continue }
+            let arrival = Arrival(route: first, maxBytes: ArrivalTexts.maxBytes)
+            for cell in violations(ofRoute: end, arrival, &task) where seen.insert(cell).inserted {
+                found.append(cell)
+            }
+        }
+        task.ofAnyRoute = found
+        return found
     }
 
     /// The reasons for which redirects can fail.

@@ -137,12 +137,14 @@ struct PropertySpace {
     }
 
     /// Returns the ends of redirects for the links that select a pattern.
+    ///
+    /// Only redirects take long to follow, and a table can have very many pairs of patterns and rewrites.
     mutating func ends(of pattern: Int, _ reading: PropertyReading, _ table: ProofTable) -> [RedirectResult] {
         let key = [pattern, reading.block] + reading.frame.rules
         if let known = ends[key] { return known }
         var finder = RedirectSearch(table, rewrites: reading.frame.locations, patterns: own)
         let found = finder.results(of: search.space.patterns[pattern], from: reading.frame.shift, &search.space)
-        ends[key] = found
+        if case .redirect = table.source.routes[own[pattern].route].action { ends[key] = found }
         return found
     }
 
