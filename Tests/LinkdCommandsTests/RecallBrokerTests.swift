@@ -204,6 +204,11 @@ struct RecallBrokerTests {
         }
         let misled = try site.run(site.command + ["--yes", "--to", site.input.name], code: 64)
         #expect(misled.err.contains("is not a topic for decisions"), "\(misled.err)")
+        // The ledger would be the topic of decisions.
+        let swapped = try LinkdProcess.run(
+            site.command + ["--yes", "--to", site.output, "--output", site.output + ".recalled"],
+            environment: ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""], seconds: 60)
+        #expect(swapped.code == 64 && swapped.err.contains("is not a topic for decisions"), "\(swapped.err)")
         #expect(site.corrections(try site.decisions()) == expected)
     }
 

@@ -138,6 +138,15 @@ internal import Testing
         #expect(Self.states(try Self.plan([first, next])) == ["in-0-5-0~1 record_gone"])
         // The superseded decision was removed.
         #expect(Self.states(try Self.plan([correction])) == ["in-0-1-0~1 record_gone"])
+        // Each correction was that of the last decision when it was published.
+        #expect(Self.states(try Self.plan([correction, next])) == ["in-0-5-0~1 record_gone"])
+        #expect(Self.states(try Self.plan([correction, next, second])) == ["in-0-5-0~1 record_gone"])
+        #expect(Self.states(try Self.plan([correction, erasure, second])) == ["in-0-1-0~1 later"])
+        #expect(Self.states(try Self.plan([correction, erasure, next])) == ["in-0-5-0~1 record_gone"])
+        #expect(Self.states(try Self.plan([erasure, correction])) == ["in-0-1-0~1 record_gone"])
+        var mended = next
+        mended.table = Self.right
+        #expect(Self.states(try Self.plan([correction, mended])) == ["in-0-1-0~1 later"])
         let wrong = Record(id: "in-0-3-0")
         #expect(Self.states(try Self.plan([old, later, correction, wrong])) == ["in-0-3-0 record_gone"])
     }
@@ -235,6 +244,12 @@ internal import Testing
         #expect(Self.states(try Self.plan([null, wrong])) == ["in-0-1-0 record_gone"])
         #expect(Self.states(try Self.plan([wrong, null, Record(id: "in-0-2-0")])) == ["in-0-2-0 record_gone"])
         #expect(Self.states(try Self.plan([wrong, Record(id: "", device: "other", isNull: true)])).count == 1)
+        // In another partition, it can be older than the decision.
+        let elsewhere = Record(id: "", partition: 1, isNull: true)
+        let scattered = ["in-0-1-0 several_partitions"]
+        #expect(Self.states(try Self.plan([wrong, elsewhere], partitions: 2)) == scattered)
+        #expect(Self.states(try Self.plan([wrong, elsewhere, null], partitions: 2)) == scattered)
+        #expect(Self.states(try Self.plan([wrong, null, elsewhere], partitions: 2)) == ["in-0-1-0 later"])
     }
 
     @Test("The bytes that are kept are those of the last decisions")

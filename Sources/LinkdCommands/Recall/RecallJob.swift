@@ -161,7 +161,9 @@ final class RecallJob {
         let others = topics.inputs + topics.deadLetters + [topics.devices, topics.tables].compactMap(\.self)
         let ledgers =
             outputs.names.map(Settings.recalled) + topics.deadLetters.flatMap { [$0 + ".replayed", $0 + ".parked"] }
-        guard !(others + ledgers).contains(targets.corrections[0]), !others.contains(targets.ledger) else {
+        guard !(others + ledgers).contains(targets.corrections[0]),
+            !(others + outputs.names).contains(targets.ledger)
+        else {
             throw CommandFailure(
                 .usage, "--to: \(targets.corrections[0]) is not a topic for decisions",
                 advice: "pass the topic of decisions, and not an input, dead-letter, or other topic of the worker")

@@ -145,14 +145,27 @@ final class RecallPlan {
     private(set) var hasMoved = false
     /// The devices whose first matching decision is a correction, which a consumer may have ignored.
     private var watched: Set<UInt64> = []
-    /// The hash of the decision that a consumer has applied last, or 0 after an erasure, of each watched device in each
-    /// partition with other decisions of it than corrections.
-    private var lastApplied: [UInt64: UInt64] = [:]
+    /// What a consumer has applied for each watched device in each partition.
+    private var applied: [UInt64: Applied] = [:]
+    /// The decisions of watched devices that were seen while the last one was not known.
+    private var seen: Set<UInt64> = []
     private var isSecondTime = false
     /// A Boolean value that indicates whether the decisions must be read once more, from the first one on.
     var mustBeginAgain: Bool { !watched.isEmpty && !isSecondTime }
     /// The limit of watched devices, unless more can be chosen.
     private static let maxWatched = 1_000_000
+    /// The limit of the decisions in `seen`.
+    private static let maxSeen = 4_000_000
+
+    /// What a consumer has applied last for a device in a partition.
+    private struct Applied {
+        /// The hash of the decision, or 0 after an erasure.
+        var last: UInt64 = 0
+        /// A Boolean value that indicates whether no other decision can be the last one.
+        ///
+        /// In a topic of corrections only, and where the other decisions were removed, it is false.
+        var isKnown = false
+    }
 
     /// Creates an empty plan.
     ///
@@ -188,19 +201,14 @@ final class RecallPlan {
         let found = devices[device]
         // A decision that is made after the choice is never chosen.
         let isMatch = !isFinished && matches(record, &decision)
-        let isWatched = found == nil && watched.contains(device)
-        guard isMatch || found != nil || isWatched, let id = decision.string("decision") else { return }
-        if found == nil, isIgnored(id, decision.string("supersedes"), device, record.partition, isMatch) { return }
+        guard isMatch || found != nil || watched.contains(device), let id = decision.string("decision") else { return }
+        let superseded = decision.string("supersedes").map { Self.hash($0, 2) }
+        if isIgnored(id, superseded, device, record.partition, isMatch) { return }
         if let found {
             let index = Int(found)
-            if let superseded = decision.string("supersedes") {
-                // A consumer ignores a correction of another decision than its last one.
-                guard Self.hash(superseded, 2) == choices[index].last else { return }
-                if choices[index].last == Self.hash(idText(choices[index]), 2), choices[index].isOpen {
-                    choices[index].state = .corrected
-                }
-            } else if choices[index].isOpen {
-                choices[index].state = .later
+            if choices[index].isOpen {
+                let isCorrected = superseded == Self.hash(idText(choices[index]), 2)
+                choices[index].state = isCorrected ? .corrected : .later
             }
             // Decisions in different partitions have no order.
             if record.partition != choices[index].outputPartition { choices[index].state = .scattered }
@@ -229,32 +237,42 @@ final class RecallPlan {
     private func erase(_ key: ByteView, _ output: UInt8, _ partition: Int32) {
         for isUser in [false, true] {
             let device = Self.hash(key, Self.kind(isUser: isUser, in: output))
-            if watched.contains(device) { lastApplied[Self.key(device, partition)] = 0 }
+            if watched.contains(device) { applied[Self.key(device, partition)]?.last = 0 }
             guard let found = devices[device] else { continue }
-            if choices[Int(found)].isOpen { choices[Int(found)].state = .later }
-            choices[Int(found)].last = 0
+            let index = Int(found)
+            // Decisions in different partitions have no order.
+            let isElsewhere = partition != choices[index].outputPartition
+            if choices[index].isOpen { choices[index].state = isElsewhere ? .scattered : .later }
+            if !isElsewhere { choices[index].last = 0 }
         }
     }
 
-    /// Returns a Boolean value that indicates whether a consumer has ignored a decision of a device without a chosen
-    /// one, because it is a correction of a decision that was not the last one.
+    /// Returns a Boolean value that indicates whether a consumer has ignored a decision, because it is a correction of
+    /// another decision than the last one of the device.
     ///
     /// Only decisions in one partition have an order. In a topic of corrections only, and where the other decisions
-    /// were removed, it is not known which ones were ignored, and none is.
+    /// were removed, the superseded decision can be one that was not seen. The correction was applied then, because it
+    /// was the correction of the last decision when it was published.
     private func isIgnored(
-        _ id: ByteView, _ superseded: ByteView?, _ device: UInt64, _ partition: Int32, _ isMatch: Bool
+        _ id: ByteView, _ superseded: UInt64?, _ device: UInt64, _ partition: Int32, _ isMatch: Bool
     ) -> Bool {
-        guard isSecondTime else {
-            if isMatch, superseded != nil, watched.count < max(limit, Self.maxWatched) { watched.insert(device) }
+        guard isSecondTime, watched.contains(device) else {
+            if let found = devices[device] { return superseded.map { $0 != choices[Int(found)].last } ?? false }
+            if isMatch, superseded != nil, !isSecondTime, watched.count < max(limit, Self.maxWatched) {
+                watched.insert(device)
+            }
             return false
         }
-        guard watched.contains(device) else { return false }
         let key = Self.key(device, partition)
+        var state = applied[key] ?? Applied()
         if let superseded {
-            guard let last = lastApplied[key] else { return false }
-            if last != Self.hash(superseded, 2) { return true }
+            if superseded != state.last, state.isKnown || seen.contains(key ^ superseded) { return true }
+        } else {
+            state.isKnown = true
         }
-        lastApplied[key] = Self.hash(id, 2)
+        state.last = Self.hash(id, 2)
+        if !state.isKnown, seen.count < Self.maxSeen { seen.insert(key ^ state.last) }
+        applied[key] = state
         return false
     }
 
