@@ -11,6 +11,8 @@ struct NavigationFile {
         case parameter(String, expression: String?, isOptional: Bool)
         /// `*`: at least one segment.
         case wildcard
+        /// A segment that is not one of React Navigation, or only of some of its versions.
+        case unknown
     }
 
     /// A path that leads to a screen.
@@ -21,6 +23,8 @@ struct NavigationFile {
         /// The path as written, after that of its parents.
         var text: String
         var place: AssociationProblem.Place
+        /// A Boolean value that indicates whether a remark says that the table leaves the path out.
+        var isLeftOut = false
     }
 
     /// The texts before the paths, such as `https://app.example`.
@@ -97,7 +101,7 @@ struct NavigationFile {
         if let path = screen["path"]?.string {
             let isExact = screen["exact"].map(Self.isTrue) ?? false
             add(path, isExact: isExact, names, parent, screen["path"] ?? screen, pointer + "/path")
-            base = (isExact ? [] : parent) + (Self.segments(path) ?? [])
+            base = (isExact ? [] : parent) + Self.segments(path)
             for (index, alias) in (screen["alias"]?.array ?? []).enumerated() {
                 let own = pointer + "/alias/\(index)"
                 let isExact = alias["exact"].map(Self.isTrue) ?? false
@@ -118,23 +122,24 @@ struct NavigationFile {
     private mutating func add(
         _ text: String, isExact: Bool, _ names: [String], _ parent: [Segment], _ value: JSONValue, _ pointer: String
     ) {
-        guard let own = Self.segments(text) else {
-            return note(.leavesOut, "the path `\(text)`, which is not one of React Navigation", value, pointer)
-        }
-        let segments = (isExact ? [] : parent) + own
+        let segments = (isExact ? [] : parent) + Self.segments(text)
         let parameters = segments.compactMap { if case .parameter(let name, _, _) = $0 { name } else { nil } }
-        guard segments.count <= 64, Set(parameters).count == parameters.count else {
-            return note(
-                .leavesOut, "the path `\(text)`, which has a parameter twice or too many segments", value, pointer)
-        }
         // The empty path is only that of the whole, even for a screen inside of others with paths.
-        paths.append(Path(names: names, segments: segments, text: text, place: places.place(value, pointer)))
+        var path = Path(names: names, segments: segments, text: text, place: places.place(value, pointer))
+        if segments.contains(.unknown) {
+            note(.leavesOut, "the path `\(text)`, which is not one of React Navigation", value, pointer)
+            path.isLeftOut = true
+        } else if segments.count > 64 || Set(parameters).count < parameters.count {
+            note(.leavesOut, "the path `\(text)`, which has a parameter twice or too many segments", value, pointer)
+            path.isLeftOut = true
+        }
+        paths.append(path)
     }
 
     private static func isTrue(_ value: JSONValue) -> Bool { if case .bool(true) = value.kind { true } else { false } }
 
-    /// Returns the segments of a path, or nil if it has a form that React Navigation refuses.
-    static func segments(_ text: String) -> [Segment]? {
+    /// Returns the segments of a path.
+    static func segments(_ text: String) -> [Segment] {
         var segments: [Segment] = []
         var rest = text[...]
         while !rest.isEmpty {
@@ -149,10 +154,8 @@ struct NavigationFile {
             }
             let own = rest[..<(end ?? rest.endIndex)]
             rest = end.map { rest[rest.index(after: $0)...] } ?? ""
-            if depth != 0 && end == nil { return nil }
             if own.isEmpty { continue }
-            guard let segment = segment(own) else { return nil }
-            segments.append(segment)
+            segments.append(depth != 0 && end == nil ? .unknown : segment(own) ?? .unknown)
         }
         return segments
     }

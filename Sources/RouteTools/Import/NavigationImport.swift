@@ -15,23 +15,28 @@ extension TableDraft {
         }
         let names = NavigationNames(file)
         let hasPaths = origins.contains { !$0.path.isEmpty }
-        for path in deepest(file.paths) {
-            var route = Route(name: Self.name(path.names.last ?? "", or: "screen"), place: path.place)
-            var reading = read(path)
-            let own = reading.patterns
-            try checkCount(adding: hasPaths ? own.count * origins.count : own.count)
-            if hasPaths {
-                route.patterns = origins.flatMap { origin in
-                    own.map { Pattern(pieces: origin.path + $0, scheme: origin.scheme, host: origin.host) }
-                }
-            } else {
-                route.patterns = own.map { Pattern(pieces: $0) }
+        func patterns(_ own: [[PatternPiece]]) -> [Pattern] {
+            guard hasPaths else { return own.map { Pattern(pieces: $0) } }
+            return origins.flatMap { origin in
+                own.map { Pattern(pieces: origin.path + $0, scheme: origin.scheme, host: origin.host) }
             }
-            reading.patterns = []
+        }
+        excludedOutcome = "none"
+        for path in Self.ordered(deepest(file.paths)) {
+            var route = Route(name: Self.name(path.names.last ?? "", or: "screen"), place: path.place)
+            let reading = path.isLeftOut ? WildPath.Reading() : read(path)
+            route.patterns = patterns(reading.patterns)
             if let difference = reading.difference {
                 note(.leavesOut, "the path `\(path.text)`: \(difference)", at: path.place)
             }
-            if own.isEmpty { continue }
+            // No other screen opens the links that are left out.
+            var exclusion = Route(name: Self.name("not-" + route.name, or: "not"), place: path.place)
+            exclusion.isExcluded = true
+            exclusion.isWider = true
+            exclusion.patterns = patterns(Self.remaining(path, after: reading))
+            try checkCount(adding: route.patterns.count + exclusion.patterns.count)
+            defer { if !exclusion.patterns.isEmpty { routes.append(exclusion) } }
+            if route.patterns.isEmpty { continue }
             let leaf = names.leaf(of: path.names)
             if leaf.isGuessed {
                 note(
@@ -41,12 +46,7 @@ extension TableDraft {
             }
             route.screen = names.screen(leaf.names)
             route.parents = parents(of: path.names, file, names, at: path.place)
-            // The paths of one screen are patterns of one route.
-            if let same = routes.firstIndex(where: { $0.screen.map { $0 == names.screen(leaf.names) } ?? false }) {
-                routes[same].patterns += route.patterns
-            } else {
-                routes.append(route)
-            }
+            routes.append(route)
         }
         for (chain, initial) in file.initials where file.children[chain + [initial]] == nil {
             let screen = names.screen(chain + [initial])
@@ -59,6 +59,67 @@ extension TableDraft {
 
     // MARK: Paths
 
+    /// Returns paths in the order in which React Navigation tries them.
+    private static func ordered(_ paths: [NavigationFile.Path]) -> [NavigationFile.Path] {
+        let ranked = paths.enumerated().map { offset, path in
+            let segments = path.segments.map { segment in
+                switch segment {
+                case .literal: 0
+                case .parameter, .unknown: 1
+                case .wildcard: 2
+                }
+            }
+            let isRegular = path.segments.contains { if case .parameter(_, .some, _) = $0 { true } else { false } }
+            // A path comes after those that go on after it, and with a regular expression before one without.
+            return (path: path, rank: segments + [3, isRegular ? 0 : 1, offset])
+        }
+        return ranked.sorted { $0.rank.lexicographicallyPrecedes($1.rank) }.map(\.path)
+    }
+
+    /// Returns patterns of all links of a path that its own patterns do not match, which can match more.
+    private static func remaining(
+        _ path: NavigationFile.Path, after reading: WildPath.Reading
+    ) -> [[PatternPiece]] {
+        func isExpressed(_ index: Int) -> Bool {
+            switch path.segments[index] {
+            case .literal(let text): [PatternPiece.literal(text)].pattern != nil
+            case .parameter(_, let expression?, _): expression != ".+" && Self.type(of: expression).type != nil
+            case .parameter: true
+            case .wildcard: index == path.segments.count - 1
+            case .unknown: false
+            }
+        }
+        let different = path.segments.indices.filter { !isExpressed($0) }
+        if different.isEmpty, !reading.patterns.isEmpty { return [] }
+        let isOnly = different.count == 1 && !reading.patterns.isEmpty
+        var patterns: [[PatternPiece]] = [[]]
+        for (index, segment) in path.segments.enumerated() {
+            var forms: [[PatternPiece]] = [[.any]]
+            var isOpen = patterns.count > WildPath.maxPatterns / 4 || index >= 32
+            switch segment {
+            case .literal(let text): if isExpressed(index) { forms = [[.literal(text)]] }
+            case .parameter(_, let expression, let isOptional):
+                if isOptional { forms.append([]) }
+                if let expression, !isExpressed(index), Self.canHaveSlash(expression) {
+                    forms = [isOnly ? [.any, .any] : []]
+                    isOpen = true
+                }
+            case .wildcard:
+                forms = [Array(repeating: .any, count: isOnly ? WildPath.maxWild + 1 : 1)]
+                isOpen = true
+            case .unknown: (forms, isOpen) = ([[]], true)
+            }
+            if isOpen { return patterns.flatMap { start in forms.map { start + $0 + [.tail(isRequired: false)] } } }
+            patterns = patterns.flatMap { start in forms.map { start + $0 } }
+        }
+        return patterns.filter { !$0.isEmpty }
+    }
+
+    /// Returns a Boolean value that indicates whether a regular expression may match several segments.
+    private static func canHaveSlash(_ expression: String) -> Bool {
+        has(expression, anyOf: "/.^") || ["\\D", "\\W", "\\S"].contains { expression.contains($0) }
+    }
+
     /// Returns the paths without those that another screen inside has too, which is the one that is shown.
     private mutating func deepest(_ paths: [NavigationFile.Path]) -> [NavigationFile.Path] {
         // The empty path leads to a screen only if all navigators around it have no path.
@@ -68,17 +129,17 @@ extension TableDraft {
             !path.segments.isEmpty || path.names.indices.allSatisfy { isRooted[Array(path.names[...$0])] ?? true }
         }
         var best: [[NavigationFile.Segment]: [String]] = [:]
-        for path in open {
+        for path in open where !path.isLeftOut {
             let known = best[path.segments]
             if known.map({ path.names.starts(with: $0) }) ?? true { best[path.segments] = path.names }
         }
-        for path in open {
+        for path in open where !path.isLeftOut {
             guard let own = best[path.segments], own != path.names, !own.starts(with: path.names) else { continue }
             note(
                 .leavesOut, "the path `\(path.text)` of `\(path.names.last ?? "")`, which `\(own.last ?? "")` has too",
                 at: path.place)
         }
-        return open.filter { best[$0.segments] == $0.names }
+        return open.filter { $0.isLeftOut || best[$0.segments] == $0.names }
     }
 
     private mutating func read(_ path: NavigationFile.Path) -> WildPath.Reading {
@@ -92,6 +153,7 @@ extension TableDraft {
         for (index, segment) in segments.enumerated() {
             var forms: [[PatternPiece]] = []
             switch segment {
+            case .unknown: return WildPath.Reading()
             case .literal(let text): forms = [[.literal(text)]]
             case .wildcard where index == segments.count - 1: forms = [[.tail(isRequired: true)]]
             case .wildcard:

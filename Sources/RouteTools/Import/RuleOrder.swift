@@ -301,7 +301,9 @@ extension TableDraft {
                 routes[index].isWider = true
                 hidden.formUnion(later.indices.filter { !later[$0].isExcluded })
             }
-            for place in hidden.sorted() { noteHidden(later[place], by: routes[index]) }
+            for place in hidden.sorted() {
+                noteHidden(later[place].pattern, of: routes[later[place].route], by: routes[index])
+            }
             count -= hidden.count
             later = own + added + later.enumerated().filter { !hidden.contains($0.offset) }.map(\.element)
         }
@@ -337,12 +339,13 @@ extension TableDraft {
         return (more, false)
     }
 
-    private mutating func noteHidden(_ other: DraftPattern, by route: Route) {
-        guard !other.isExcluded, route.isWider else { return }
+    /// Adds a remark about a pattern whose links all belong to an earlier exclusion, if the source opens some of them.
+    mutating func noteHidden(_ pattern: Pattern, of other: Route, by route: Route) {
+        guard !other.isExcluded, route.isExcluded, route.isWider else { return }
         note(
             .leavesOut,
-            "links of `\(other.pattern.pieces.pattern ?? "")`, for which an exclusion before it is wider in the table",
-            at: routes[other.route].place)
+            "links of `\(pattern.pieces.pattern ?? "")`, for which an exclusion before it is wider in the table",
+            at: other.place)
     }
 
     /// Replaces the patterns of all routes.

@@ -134,7 +134,7 @@ extension TableDraft {
             ("priority", route.priority.map { .number(String($0)) }),
             ("overlaps", route.overlaps.isEmpty ? nil : .strings(route.overlaps.sorted())),
             ("to", target),
-            ("exclude", route.isExcluded ? .members([("outcome", .string("external"))]) : nil),
+            ("exclude", route.isExcluded ? .members([("outcome", .string(excludedOutcome))]) : nil),
             ("bind", fields.isEmpty ? nil : screen?.model.map { .members([($0, sources)]) }),
         ])
     }

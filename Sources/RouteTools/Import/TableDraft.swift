@@ -100,6 +100,8 @@ struct TableDraft {
     var foldsCase = false
     /// A Boolean value that indicates whether the source does not open links with empty segments.
     var rejectsEmptySegments = true
+    /// The outcome of links that stay outside the app.
+    var excludedOutcome = "external"
     var routes: [Route] = []
     /// The initial screens of coordinators, by the name of the coordinator.
     var initials: [String: String] = [:]
@@ -186,6 +188,7 @@ struct TableDraft {
         var ids: Set<String> = ["app"]
         for index in routes.indices { routes[index].id = Self.unique(routes[index].name, &ids) }
         decideInOrder()
+        joinScreens()
         for _ in 0..<Self.maxRounds {
             declareOverlaps()
             var loader = TableLoader(Array(text([]).utf8))
@@ -218,18 +221,34 @@ struct TableDraft {
 
     /// Removes patterns that an earlier part of the source has with the same or fewer conditions.
     private mutating func removeRepeated() {
-        var seen: [Pattern: [Set<Condition>]] = [:]
-        for index in routes.indices {
-            let conditions = Set(routes[index].query)
-            routes[index].patterns.removeAll { own in
+        var seen: [Pattern: [(conditions: Set<Condition>, route: Int)]] = [:]
+        for (index, route) in routes.enumerated() {
+            let conditions = Set(route.query)
+            routes[index].patterns = route.patterns.filter { own in
                 var pattern = own
                 pattern.pieces = pattern.pieces.map(\.withoutName)
-                if seen[pattern, default: []].contains(where: { $0.isSubset(of: conditions) }) { return true }
-                seen[pattern, default: []].append(conditions)
+                guard let same = seen[pattern]?.first(where: { $0.conditions.isSubset(of: conditions) }) else {
+                    seen[pattern, default: []].append((conditions, index))
+                    return true
+                }
+                noteHidden(own, of: route, by: routes[same.route])
                 return false
             }
         }
         routes.removeAll(where: \.patterns.isEmpty)
+    }
+
+    /// Makes the paths of one screen patterns of one route.
+    private mutating func joinScreens() {
+        var joined: [Route] = []
+        for route in routes {
+            let same = joined.firstIndex { other in
+                guard let screen = route.screen, let known = other.screen else { return false }
+                return known == screen && other.query == route.query && other.parents == route.parents
+            }
+            if let same { joined[same].patterns += route.patterns } else { joined.append(route) }
+        }
+        routes = joined
     }
 
     private mutating func removeOverlap(_ names: [String]) {

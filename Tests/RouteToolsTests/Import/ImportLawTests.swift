@@ -177,6 +177,51 @@ internal import Testing
         }
     }
 
+    /// Configurations of React Navigation with the last screen that some links show, nil for none, which is right.
+    static let navigations: [(screens: String, shown: [(link: String, screen: String?)])] = [
+        (
+            #""Order": "order/:id([0-9a-f]+-[0-9a-f]+)", "Any": "order/:name", "Edit": "order/:id/edit", "Home": "h""#,
+            [("order/12ab-99", nil), ("order/12ab/edit", "Edit"), ("h", "Home")]
+        ),
+        (
+            #""Admin": "admin/:page(.*)", "Sub": "admin/:id/edit", "Article": "*", "Home": "h""#,
+            [("admin/users", nil), ("admin/users/3/4", nil), ("admin/3/edit", "Sub"), ("x/y", "Article"), ("h", "Home")]
+        ),
+        (
+            #""Raw": "files/*/raw", "File": "files/:id", "Catch": "*""#,
+            [
+                ("files/a/raw", "Raw"), ("files/a/b/c/raw", "Raw"), ("files/a/b/c/d/raw", nil), ("files/a", "File"),
+                ("files/a/b/c", "Catch"), ("files", "Catch"),
+            ]
+        ),
+        (
+            #""User": { "path": "user/:id", "screens": { "Post": "post/:id", "Top": "top" } }, "Any": "*""#,
+            [("user/1/post/2", nil), ("user/1/top", "Top"), ("user/1/x", "Any"), ("a", "Any")]
+        ),
+        (#""A": "x/:rest+", "B": "x/:id", "C": "y/:id""#, [("x/1/2", nil), ("x/1", nil), ("y/1", "C")]),
+        (#""All": ":page(.*)", "Id": ":id", "A": "a""#, [("b", nil), ("a", "A"), ("a/b", nil)]),
+        // A path that goes on after another one comes first, in any order of the file.
+        (#""List": "shop", "Item": "shop/:id?""#, [("shop", "Item"), ("shop/1", "Item")]),
+        (#""Item": "shop/:id?", "List": "shop""#, [("shop", "Item"), ("shop/1", "Item")]),
+        (
+            #""P": { "path": "profile", "screens": { "Overview": "overview", "Section": ":section?" } }"#,
+            [("profile", "Section"), ("profile/x", "Section"), ("profile/overview", "Overview")]
+        ),
+    ]
+
+    @Test("React Navigation: no screen opens the links of a path that the table leaves out", arguments: navigations)
+    func leftOut(screens: String, shown: [(link: String, screen: String?)]) throws {
+        for prefix in ["my://", "https://a.example/app"] {
+            let file = #"{"prefixes": ["\#(prefix)"], "config": {"screens": {\#(screens)}}}"#
+            let imported = try TableImport(Array(file.utf8), from: .reactNavigation, id: "t")
+            for (link, screen) in shown {
+                let decision = imported.table.resolve(prefix + (prefix.hasSuffix("/") ? "" : "/") + link)
+                #expect(decision.stack.last?.screen == screen, "\(link): \(imported.json)")
+                #expect(screen != nil || imported.notes.contains { $0.kind == .leavesOut }, "\(link)")
+            }
+        }
+    }
+
     // A case is a sample file of which some bytes are replaced or removed.
     @Test("A damaged file is refused, or becomes a valid table", arguments: TableImport.Source.allCases)
     func damaged(source: TableImport.Source) throws {
@@ -211,7 +256,7 @@ private struct NavigationOracle {
             switch segment {
             case .literal(let text): text
             case .wildcard: "*"
-            case .parameter: ":"
+            case .parameter, .unknown: ":"
             }
         }
     }
@@ -223,6 +268,7 @@ private struct NavigationOracle {
         guard let first = pattern.first else { return path.isEmpty ? [:] : nil }
         let rest = pattern.dropFirst()
         switch first {
+        case .unknown: return nil
         case .literal(let text): return path.first == text ? match(rest, path.dropFirst()) : nil
         case .wildcard:
             for count in (1...max(1, path.count)).reversed() where count <= path.count {
