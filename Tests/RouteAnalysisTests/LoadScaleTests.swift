@@ -103,6 +103,7 @@ struct LoadScaleTests {
         #expect(few != nil, "\(problems.prefix(2).map(\.message))")
         let many = RouteTable.check(Array(file(40).utf8))
         #expect(many.table == nil && many.problems.map(\.code) == [.tooLarge], "\(many.problems.prefix(3))")
+        #expect(many.problems.first?.message.contains(" more than 8388608 entries") == true)
     }
 
     @Test("A parent of the last of many variants is found, in every order of the routes", arguments: [true, false])

@@ -109,6 +109,7 @@ internal import Testing
                 "length of `version`": "256 bytes",
                 "segments of a pattern, of a template": "\(PatternParser.maxSegments)",
                 "entries of a stack": "\(StaticStack.maxEntries)",
+                "entries of all different stacks whose `parents` are a route": "8,388,608",
                 "sheets and covers of a stack": "\(StaticStack.maxModals)",
                 "redirects of a request": "\(TableChecks.maxRedirects)",
                 "bytes of a `string` or `url` field": "\(FieldType.maxTextBytes)",
