@@ -94,7 +94,7 @@ let package = Package(
                 "LinkCoordinator", "LinkIngest", "LinkDecider", "KafkaClient", "DeviceRegistry", "ShortLinks",
                 "ByteStorage", "StrictJSON", "SystemThreads", "CLibrary", "CPlatform",
             ],
-            swiftSettings: strict),
+            swiftSettings: optimized),
         .target(
             name: "LinkdCommands",
             dependencies: [
@@ -212,7 +212,7 @@ let package = Package(
                 "ByteStorage",
                 "StrictJSON", "SystemThreads", "TableSupport", "TestSupport",
             ],
-            exclude: ["Fixtures"], swiftSettings: strict),
+            exclude: ["Fixtures"], swiftSettings: optimized),
         .testTarget(
             name: "LinkdCommandsTests",
             dependencies: [
