@@ -141,6 +141,9 @@ internal import Testing
         // Each correction was that of the last decision when it was published.
         #expect(Self.states(try Self.plan([correction, next])) == ["in-0-5-0~1 record_gone"])
         #expect(Self.states(try Self.plan([correction, next, second])) == ["in-0-5-0~1 record_gone"])
+        // A correction of an ignored one is ignored too.
+        let third = Record(id: "in-0-1-0~3", superseded: "in-0-1-0~2")
+        #expect(Self.states(try Self.plan([correction, next, second, third])) == ["in-0-5-0~1 record_gone"])
         #expect(Self.states(try Self.plan([correction, erasure, second])) == ["in-0-1-0~1 later"])
         #expect(Self.states(try Self.plan([correction, erasure, next])) == ["in-0-5-0~1 record_gone"])
         #expect(Self.states(try Self.plan([erasure, correction])) == ["in-0-1-0~1 record_gone"])

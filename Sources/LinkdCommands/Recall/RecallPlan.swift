@@ -265,13 +265,12 @@ final class RecallPlan {
         }
         let key = Self.key(device, partition)
         var state = applied[key] ?? Applied()
-        if let superseded {
-            if superseded != state.last, state.isKnown || seen.contains(key ^ superseded) { return true }
-        } else {
-            state.isKnown = true
-        }
-        state.last = Self.hash(id, 2)
-        if !state.isKnown, seen.count < Self.maxSeen { seen.insert(key ^ state.last) }
+        let own = Self.hash(id, 2)
+        if superseded == nil { state.isKnown = true }
+        let isSeen = superseded.map { seen.contains(key ^ $0) } ?? false
+        if !state.isKnown, seen.count < Self.maxSeen { seen.insert(key ^ own) }
+        if let superseded, superseded != state.last, state.isKnown || isSeen { return true }
+        state.last = own
         applied[key] = state
         return false
     }
