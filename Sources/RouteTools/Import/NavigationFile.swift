@@ -11,8 +11,8 @@ struct NavigationFile {
         case parameter(String, expression: String?, isOptional: Bool)
         /// `*`: at least one segment.
         case wildcard
-        /// A segment that is not one of React Navigation, or only of some of its versions.
-        case unknown
+        /// A segment that is not one of React Navigation, or only of some of its versions, as written.
+        case unknown(String)
     }
 
     /// A path that leads to a screen.
@@ -126,7 +126,7 @@ struct NavigationFile {
         let parameters = segments.compactMap { if case .parameter(let name, _, _) = $0 { name } else { nil } }
         // The empty path is only that of the whole, even for a screen inside of others with paths.
         var path = Path(names: names, segments: segments, text: text, place: places.place(value, pointer))
-        if segments.contains(.unknown) {
+        if segments.contains(where: { if case .unknown = $0 { true } else { false } }) {
             note(.leavesOut, "the path `\(text)`, which is not one of React Navigation", value, pointer)
             path.isLeftOut = true
         } else if segments.count > 64 || Set(parameters).count < parameters.count {
@@ -155,7 +155,8 @@ struct NavigationFile {
             let own = rest[..<(end ?? rest.endIndex)]
             rest = end.map { rest[rest.index(after: $0)...] } ?? ""
             if own.isEmpty { continue }
-            segments.append(depth != 0 && end == nil ? .unknown : segment(own) ?? .unknown)
+            let known = depth != 0 && end == nil ? nil : segment(own)
+            segments.append(known ?? .unknown(String(own)))
         }
         return segments
     }

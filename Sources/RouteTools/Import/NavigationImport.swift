@@ -59,19 +59,19 @@ extension TableDraft {
 
     // MARK: Paths
 
-    /// Returns paths in the order in which React Navigation tries them.
+    /// Returns paths in the order in which the newest version of React Navigation tries them.
     private static func ordered(_ paths: [NavigationFile.Path]) -> [NavigationFile.Path] {
         let ranked = paths.enumerated().map { offset, path in
             let segments = path.segments.map { segment in
                 switch segment {
                 case .literal: 0
-                case .parameter, .unknown: 1
-                case .wildcard: 2
+                case .parameter(_, .some, _), .unknown: 1
+                case .parameter: 2
+                case .wildcard: 3
                 }
             }
-            let isRegular = path.segments.contains { if case .parameter(_, .some, _) = $0 { true } else { false } }
-            // A path comes after those that go on after it, and with a regular expression before one without.
-            return (path: path, rank: segments + [3, isRegular ? 0 : 1, offset])
+            // A path comes after those that go on after it.
+            return (path: path, rank: segments + [4, offset])
         }
         return ranked.sorted { $0.rank.lexicographicallyPrecedes($1.rank) }.map(\.path)
     }
@@ -97,7 +97,8 @@ extension TableDraft {
             var forms: [[PatternPiece]] = [[.any]]
             var isOpen = patterns.count > WildPath.maxPatterns / 4 || index >= 32
             switch segment {
-            case .literal(let text): if isExpressed(index) { forms = [[.literal(text)]] }
+            case .literal(let text):
+                forms = [[isExpressed(index) ? .literal(text) : .capture(prefix: Self.beginning(text))]]
             case .parameter(_, let expression, let isOptional):
                 if isOptional { forms.append([]) }
                 if let expression, !isExpressed(index), Self.canHaveSlash(expression) {
@@ -107,12 +108,18 @@ extension TableDraft {
             case .wildcard:
                 forms = [Array(repeating: .any, count: isOnly ? WildPath.maxWild + 1 : 1)]
                 isOpen = true
-            case .unknown: (forms, isOpen) = ([[]], true)
+            case .unknown(let text) where text.hasPrefix(":"): (forms, isOpen) = ([[]], true)
+            case .unknown(let text): forms = [[.capture(prefix: Self.beginning(text))]]
             }
             if isOpen { return patterns.flatMap { start in forms.map { start + $0 + [.tail(isRequired: false)] } } }
             patterns = patterns.flatMap { start in forms.map { start + $0 } }
         }
         return patterns.filter { !$0.isEmpty }
+    }
+
+    /// Returns the beginning of a segment that a pattern of a table can have.
+    private static func beginning(_ text: String) -> String {
+        String(text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") })
     }
 
     /// Returns a Boolean value that indicates whether a regular expression may match several segments.

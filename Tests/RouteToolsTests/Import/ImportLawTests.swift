@@ -185,7 +185,7 @@ internal import Testing
         ),
         (
             #""Admin": "admin/:page(.*)", "Sub": "admin/:id/edit", "Article": "*", "Home": "h""#,
-            [("admin/users", nil), ("admin/users/3/4", nil), ("admin/3/edit", "Sub"), ("x/y", "Article"), ("h", "Home")]
+            [("admin/users", nil), ("admin/users/3/4", nil), ("admin/3/edit", nil), ("x/y", "Article"), ("h", "Home")]
         ),
         (
             #""Raw": "files/*/raw", "File": "files/:id", "Catch": "*""#,
@@ -199,6 +199,12 @@ internal import Testing
             [("user/1/post/2", nil), ("user/1/top", "Top"), ("user/1/x", "Any"), ("a", "Any")]
         ),
         (#""A": "x/:rest+", "B": "x/:id", "C": "y/:id""#, [("x/1/2", nil), ("x/1", nil), ("y/1", "C")]),
+        // A regular expression comes first in its segment, whatever follows.
+        (#""S": ":k(a|b)/:y", "T": ":k(a|b)/:r([0-9]-[0-9])""#, [("a/1-2", nil)]),
+        (#""S": ":id/edit", "T": ":n([a-z]+-[0-9]+)/:x""#, [("ab-1/edit", nil)]),
+        // A text that no pattern has takes away only links that begin like it.
+        (#""Odd": "x%2Fy", "Any": ":id""#, [("x%2Fy", nil), ("z", "Any")]),
+        (#""Odd": "terms(old)", "Any": ":id", "Star": "*""#, [("terms(old)", nil), ("z", "Any"), ("z/y", "Star")]),
         (#""All": ":page(.*)", "Id": ":id", "A": "a""#, [("b", nil), ("a", "A"), ("a/b", nil)]),
         // A path that goes on after another one comes first, in any order of the file.
         (#""List": "shop", "Item": "shop/:id?""#, [("shop", "Item"), ("shop/1", "Item")]),
