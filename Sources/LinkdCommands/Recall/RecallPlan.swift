@@ -145,7 +145,7 @@ final class RecallPlan {
     private(set) var hasMoved = false
     /// The devices whose first matching decision is a correction, which a consumer may have ignored.
     private var watched: Set<UInt64> = []
-    /// What a consumer has applied for each watched device in each partition.
+    /// The decisions that a consumer has applied last, by watched device and partition.
     private var applied: [UInt64: Applied] = [:]
     /// The decisions of watched devices that were seen while the last one was not known.
     private var seen: Set<UInt64> = []
@@ -157,7 +157,7 @@ final class RecallPlan {
     /// The limit of the decisions in `seen`.
     private static let maxSeen = 4_000_000
 
-    /// What a consumer has applied last for a device in a partition.
+    /// The decision that a consumer has applied last for a device in a partition.
     private struct Applied {
         /// The hash of the decision, or 0 after an erasure.
         var last: UInt64 = 0
