@@ -107,6 +107,10 @@ struct DeliveryTests {
             [#"{"push":{"collapse":"t","priority":"very-low"},"expires":"1970-01-01T00:01:01Z"}"#]
         ),
         (
+            web(#"{"TTL":60,"Topic":"t","Urgency":"Low"}"#),
+            [#"{"push":{"collapse":"t","priority":"low"},"expires":"1970-01-01T00:01:01Z"}"#]
+        ),
+        (
             web(#"{"ttl":"-1","topic":"","urgency":"urgent"}"#),
             [
                 #"["header_unreadable /headers/ttl","header_unreadable /headers/topic","#

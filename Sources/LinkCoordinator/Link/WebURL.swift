@@ -187,8 +187,10 @@ package func lowerASCII(_ byte: UInt8) -> UInt8 {
 
 /// Returns a Boolean value that indicates whether the bytes equal the lowercase literal, ignoring the case of ASCII
 /// letters.
-package func equalsFolded(_ text: ByteView, _ literal: StaticString) -> Bool {
-    let other = ByteView(literal)
+package func equalsFolded(_ text: ByteView, _ literal: StaticString) -> Bool { equalsFolded(text, ByteView(literal)) }
+
+/// Returns a Boolean value that indicates whether the bytes equal a lowercase text, ignoring the case of ASCII letters.
+package func equalsFolded(_ text: ByteView, _ other: ByteView) -> Bool {
     guard text.count == other.count else { return false }
     // Usual texts are in lowercase, and words are compared faster than bytes.
     if text == other { return true }

@@ -1,10 +1,11 @@
 internal import ByteStorage
+internal import LinkCoordinator
 internal import StrictJSON
 
 /// The headers of a request to APNs or to a service of Web Push that an event has beside the body.
 ///
-/// The sources are Apple's article "Sending notification requests to APNs" and RFC 8030. The names are in lowercase, as
-/// HTTP/2 has them.
+/// The sources are Apple's article "Sending notification requests to APNs" and RFC 8030. The names have any case, as in
+/// HTTP.
 struct PushHeaders: BitwiseCopyable {
     /// The headers that are read.
     enum Name: UInt8, CaseIterable {
@@ -38,7 +39,7 @@ struct PushHeaders: BitwiseCopyable {
 
         /// Returns the header with a name, or nil if it is not read.
         init?(_ name: ByteView) {
-            for known in Self.allCases where name == known.text {
+            for known in Self.allCases where equalsFolded(name, known.text) {
                 self = known
                 return
             }
