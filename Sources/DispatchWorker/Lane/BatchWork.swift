@@ -314,10 +314,13 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
     }
 
     private func oversizeOutput(_ decision: ProducedDecision, _ limit: Int) -> DeadLetterCause {
-        DeadLetterCause(
+        // A decision begins with its id.
+        let rest = decision.value.dropFirst(#"{"decision":""#.utf8.count)
+        let id = rest.slice(0, rest.firstIndex(of: UInt8(ascii: "\"")) ?? 0).string
+        return DeadLetterCause(
             reason: .oversizeOutput,
-            detail: "a decision of \(decision.value.count) bytes is too long: the limit is \(limit) with key, headers, "
-                + "and frame (limits.decision.bytes, the output topic's max.message.bytes)")
+            detail: "the decision \(id) of \(decision.value.count) bytes is too long: the limit is \(limit) with key, "
+                + "headers, and frame (limits.decision.bytes, the output topic's max.message.bytes)")
     }
 }
 
