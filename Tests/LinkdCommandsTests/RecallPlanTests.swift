@@ -19,6 +19,7 @@ internal import Testing
         var route = "r"
         var facts = ""
         var isNull = false
+        var offset: Int64 = 0
 
         var value: String {
             #"{"decision":"\#(id)""# + (superseded.map { #","supersedes":"\#($0)""# } ?? "")
@@ -33,7 +34,7 @@ internal import Testing
                 let count = device.utf8.count
                 try body(
                     ScannedRecord(
-                        topic: "out", partition: partition, offset: 0, timestamp: time, key: all.slice(0, count),
+                        topic: "out", partition: partition, offset: offset, timestamp: time, key: all.slice(0, count),
                         value: isNull ? nil : all.dropFirst(count), headers: []))
             }
         }
@@ -41,14 +42,19 @@ internal import Testing
 
     private static func plan(
         _ records: [Record], _ later: [Record] = [], filter: RecordFilter = RecordFilter(), limit: Int = 10,
-        partitions: Int32 = 1
+        partitions: Int32 = 1, from start: Int64 = 0, maxSeen: Int = 100
     ) throws -> RecallPlan {
         let plan = RecallPlan(
-            filter, hash: "aaaaaaaa", application: nil, inputs: ["in"], partitionCounts: [partitions], limit: limit)
+            filter, hash: "aaaaaaaa", application: nil, inputs: ["in"], outputs: ["out"],
+            partitionCounts: [partitions], limit: limit, maxSeen: maxSeen)
         var tape = DecisionTape()
-        for record in records { try record.withViews { try plan.see($0, &tape) } }
+        for record in records where record.offset >= start { try record.withViews { try plan.see($0, &tape) } }
         if plan.mustBeginAgain {
-            plan.beginAgain()
+            var spans = ScanPlan()
+            for partition in 0..<partitions {
+                spans.partitions[TopicPartition(topic: "out", partition: partition)] = ScanPlan.Span(from: start)
+            }
+            plan.beginAgain(spans)
             for record in records { try record.withViews { try plan.see($0, &tape) } }
         }
         plan.finish()
@@ -63,13 +69,13 @@ internal import Testing
 
     private static let right = "shop@1+bbbbbbbb"
 
-    @Test("The reference has each state, and those with which a wrong decision can remain are the last eight")
+    @Test("The reference has each state, and those with which a wrong decision can remain are the last nine")
     func reference() throws {
         let page = try ReferencePage(path: "Sources/LinkdCommands/Documentation.docc/LinkdCommands.md")
         let names = try #require(page.table("Recalls", "State in JSON")).names
         let states = RecallPlan.State.allCases
         #expect(names.count == states.count && Set(names) == Set(states.map(\.name)))
-        #expect(Set(names.suffix(8)) == Set(states.filter(\.canRemainWrong).map(\.name)))
+        #expect(Set(names.suffix(9)) == Set(states.filter(\.canRemainWrong).map(\.name)))
     }
 
     @Test("The last decision of each device is chosen if the wrong table made it")
@@ -152,6 +158,44 @@ internal import Testing
         #expect(Self.states(try Self.plan([correction, mended])) == ["in-0-1-0~1 later"])
         let wrong = Record(id: "in-0-3-0")
         #expect(Self.states(try Self.plan([old, later, correction, wrong])) == ["in-0-3-0 record_gone"])
+    }
+
+    @Test("Decisions before `--since` tell which corrections were ignored, and nothing else")
+    func earlier() throws {
+        let records = [
+            Record(id: "in-0-9-0", device: "e", offset: 7),
+            Record(id: "in-0-1-0", device: "e", table: Self.right, partition: 1, offset: 2),
+            Record(id: "in-0-8-0", device: "f", offset: 8),
+            Record(id: "", device: "f", partition: 1, isNull: true, offset: 3),
+            Record(id: "in-0-2-0", device: "d", table: Self.right, offset: 1),
+            Record(id: "in-0-3-0", device: "d", table: Self.right, offset: 4),
+            Record(id: "in-0-2-0~1", device: "d", superseded: "in-0-2-0", offset: 6),
+        ]
+        let plan = try Self.plan(records, partitions: 2, from: 5)
+        #expect(Self.states(plan) == ["in-0-8-0 record_gone", "in-0-9-0 record_gone"])
+        #expect(plan.matching == 2)
+        #expect(Self.states(try Self.plan(Array(records.prefix(4)), partitions: 2, from: 5)) == Self.states(plan))
+    }
+
+    @Test("After a null record, a correction of an earlier decision is ignored in a topic of decisions")
+    func correctionsAfterErasure() throws {
+        let erasure = Record(id: "", isNull: true)
+        let correction = Record(id: "in-0-1-0~1", superseded: "in-0-1-0")
+        let other = Record(id: "in-0-9-0", device: "e", table: Self.right)
+        #expect(try Self.plan([other, erasure, correction]).choices.isEmpty)
+        let right = Record(id: "in-0-2-0~1", table: Self.right, superseded: "in-0-2-0")
+        #expect(try Self.plan([other, right, erasure, correction]).choices.isEmpty)
+        // In a topic of corrections only, the device can have decided again elsewhere.
+        #expect(Self.states(try Self.plan([right, erasure, correction])) == ["in-0-1-0~1 record_gone"])
+    }
+
+    @Test("A recall of more corrections than can be compared ends, and chooses nothing")
+    func tooMany() throws {
+        let records = (0..<4).map { Record(id: "in-0-\($0)-0~1", device: "d\($0)", superseded: "in-0-\($0)-0") }
+        #expect(try Self.plan(records, maxSeen: 4).choices.count == 4)
+        let error = #expect(throws: CommandFailure.self) { _ = try Self.plan(records, maxSeen: 3) }
+        #expect(error?.reason == "more than 3 corrections would have to be compared with the decisions before them")
+        #expect(error?.code == .badData)
     }
 
     @Test("What is decided after the choice is never chosen, and its devices are left alone")

@@ -110,7 +110,7 @@ enum InspectCommand {
             try job.run(Connection(settings))
             return .success
         }
-        let filter = RecordFilter(call, ofDeadLetters: call.isOn("dlq"))
+        let filter = try RecordFilter(call, ofDeadLetters: call.isOn("dlq"))
         let mode = try mode(call)
         let range = try filter.range(call)
         let connection = try Connection(settings)

@@ -39,7 +39,7 @@ enum DeadLettersListCommand {
             }
             let settings = try call.settings()
             let range = try RecordFilter(isDeadLetters: true).range(call)
-            let list = DeadLetterList(call)
+            let list = try DeadLetterList(call)
             let connection = try Connection(settings)
             let admin = try connection.makeAdmin()
             let topics = try DeadLetterTopics.all(call, settings, admin)
@@ -64,9 +64,9 @@ final class DeadLetterList {
     private var read: Int64 = 0
 
     /// Creates a run with the flags of a call.
-    init(_ call: Invocation) {
+    init(_ call: Invocation) throws(CommandFailure) {
         self.call = call
-        filter = RecordFilter(call, ofDeadLetters: true, searchesEvents: true)
+        filter = try RecordFilter(call, ofDeadLetters: true, searchesEvents: true)
         key = call.text("by").flatMap(DeadLetterKey.init) ?? .reason
         groups = GroupCounts(by: key)
         progress = ProgressLine(call.console)

@@ -63,7 +63,7 @@ final class ReplayJob {
     init(_ call: Invocation) throws(CommandFailure) {
         self.call = call
         settings = try call.settings()
-        var filter = RecordFilter(call, ofDeadLetters: true, searchesEvents: true)
+        var filter = try RecordFilter(call, ofDeadLetters: true, searchesEvents: true)
         filter.ranges = try RecordFilter.ranges(call.list("offsets"))
         self.filter = filter
         progress = ProgressLine(call.console)

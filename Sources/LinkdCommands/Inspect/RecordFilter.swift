@@ -88,7 +88,9 @@ struct RecordFilter {
 
 extension RecordFilter {
     /// Creates the filter of a call, and warns about a reason that no record can have.
-    init(_ call: Invocation, ofDeadLetters isDeadLetters: Bool, searchesEvents: Bool = false) {
+    ///
+    /// An end before the start ends with exit code 64.
+    init(_ call: Invocation, ofDeadLetters isDeadLetters: Bool, searchesEvents: Bool = false) throws(CommandFailure) {
         let now = Platform.nowMilliseconds
         let local = call.isOn("local") && !searchesEvents
         func time(_ flag: String) -> Int64? {
@@ -99,6 +101,10 @@ extension RecordFilter {
             outcome: call.text("outcome"), reason: call.text("reason"), campaign: call.text("campaign"),
             since: time("since"), until: time("until"), isDeadLetters: isDeadLetters, searchesEvents: searchesEvents,
             key: call.text("key"))
+        if let since, let until, until < since {
+            throw CommandFailure(
+                .usage, "--until is before --since, so no record is chosen", advice: "exchange the two times")
+        }
         if let reason { KnownNames.tell(reason: reason, on: call.console) }
     }
 }

@@ -196,9 +196,7 @@ final class RecallJob {
         _ topics: ClusterTopics, _ targets: RecallTargets, _ connection: Connection, _ scan: inout TopicScan
     ) throws(CommandFailure) -> (RecallPlan, [TopicTail]) {
         try awaitTransactions(topics.outputs.names, targets, connection, scan)
-        let now = Platform.nowMilliseconds
-        func time(_ flag: String) -> Int64? { call.text(flag).flatMap { Timestamps.parse($0, now: now, local: false) } }
-        let filter = RecordFilter(route: call.text("route"), since: time("since"), until: time("until"))
+        let filter = try RecordFilter(call, ofDeadLetters: false)
         var spans = ScanPlan()
         var all = ScanPlan()
         var tails: [TopicTail] = []
@@ -221,7 +219,7 @@ final class RecallJob {
             try plan.see(record, &tape)
         }
         if plan.mustBeginAgain {
-            plan.beginAgain()
+            plan.beginAgain(spans)
             try scan.start(all)
             try scan.forEach(before: watch("reading \(names) from the first decision", all)) {
                 record throws(CommandFailure) in

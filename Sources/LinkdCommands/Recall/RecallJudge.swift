@@ -66,7 +66,7 @@ struct RecallJudge {
             if configurations.all.isEmpty { return .left(.unarchived) }
             return .left(configurations.hadOtherVersion(at: choice.time) ? .version : .different)
         }
-        guard let next = id.next else { return .left(.different) }
+        guard let next = id.next else { return .left(.exhausted) }
         switch found.configuration.decide(record, next, device, isNew: true) {
         case .none: return .left(.refused)
         case .decision(let new):

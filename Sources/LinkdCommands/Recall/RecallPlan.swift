@@ -7,7 +7,9 @@ internal import StrictJSON
 ///
 /// It keeps no decision's bytes but a hash of 128 bits, and knows a device by a hash of 64 bits. The hashes have a key
 /// that is random for each process, so nobody can choose bytes with equal ones. A device needs at most 300 bytes, and
-/// its key, id, facts, and notes about short links. Two devices with one hash would be left alone.
+/// its key, id, facts, and notes about short links. A device whose first matching decision is a correction needs
+/// another 100 bytes, and 40 for each of its decisions before its last one is known. Two devices with one hash would be
+/// left alone.
 final class RecallPlan {
     /// A chosen decision, whose members are ordered so that none needs padding.
     struct Choice {
@@ -71,6 +73,8 @@ final class RecallPlan {
         case different
         /// The event's topic is not an input of the settings.
         case foreign
+        /// The id of the decision has the last number of a correction.
+        case exhausted
 
         /// The name in JSON.
         var name: String {
@@ -80,6 +84,7 @@ final class RecallPlan {
             case .scattered: "several_partitions"
             case .unarchived: "not_archived"
             case .foreign: "foreign_topic"
+            case .exhausted: "no_number_left"
             default: "\(self)"
             }
         }
@@ -88,7 +93,7 @@ final class RecallPlan {
         var canRemainWrong: Bool {
             switch self {
             case .same, .changed, .corrected, .later, .expired: false
-            case .chosen, .scattered, .refused, .large, .version, .unarchived, .different, .foreign: true
+            case .chosen, .scattered, .refused, .large, .version, .unarchived, .different, .foreign, .exhausted: true
             }
         }
 
@@ -108,6 +113,7 @@ final class RecallPlan {
             case .unarchived: "not reproducible: no configuration with this table is in the archive"
             case .different: "not reproducible: no known configuration gives the same bytes"
             case .foreign: "not reproducible: the event is not in an input topic of the settings (--input)"
+            case .exhausted: "left alone: the decision has the last number of a correction"
             }
         }
     }
@@ -149,13 +155,17 @@ final class RecallPlan {
     private var applied: [UInt64: Applied] = [:]
     /// The decisions of watched devices that were seen while the last one was not known.
     private var seen: Set<UInt64> = []
+    /// The first offsets of the decisions to choose from, by topic and partition, while all are read once more.
+    private var starts: [[Int64]] = []
+    /// A Boolean value that indicates whether a topic has decisions that correct no other.
+    private var hasOriginals = false
     private var isSecondTime = false
     /// A Boolean value that indicates whether the decisions must be read once more, from the first one on.
     var mustBeginAgain: Bool { !watched.isEmpty && !isSecondTime }
     /// The limit of watched devices, unless more can be chosen.
     private static let maxWatched = 1_000_000
     /// The limit of the decisions in `seen`.
-    private static let maxSeen = 4_000_000
+    private let maxSeen: Int
 
     /// The decision that a consumer has applied last for a device in a partition.
     private struct Applied {
@@ -176,9 +186,10 @@ final class RecallPlan {
     ///   - outputs: The topics of decisions, in each of which the last decision of a device counts.
     ///   - partitionCounts: Their numbers of partitions.
     ///   - limit: The limit of devices.
+    ///   - maxSeen: The limit of corrections whose devices have no earlier decision.
     init(
-        _ filter: RecordFilter, hash: String, application: String?, inputs: [String], outputs: [String] = [],
-        partitionCounts: [Int32], limit: Int
+        _ filter: RecordFilter, hash: String, application: String?, inputs: [String], outputs: [String],
+        partitionCounts: [Int32], limit: Int, maxSeen: Int = 4_000_000
     ) {
         self.filter = filter
         suffix = Array("+\(hash)".utf8)
@@ -187,23 +198,30 @@ final class RecallPlan {
         known = Set(inputs)
         self.outputs = outputs
         self.partitionCounts = partitionCounts
+        self.maxSeen = maxSeen
     }
 
     /// Looks at a decision, which is the next one of its partition.
     func see(_ record: ScannedRecord, _ decision: inout DecisionTape) throws(CommandFailure) {
         guard let key = record.key else { return }
         let output = output(record.topic)
-        if !hasMoved { hasMoved = Murmur2.partition(of: key, among: partitionCounts[Int(output)]) != record.partition }
-        guard let value = record.value else { return erase(key, output, record.partition) }
+        // Earlier decisions only tell which corrections a consumer has ignored.
+        let isEarlier =
+            isSecondTime && !isFinished && record.offset < starts[Int(output)][Int(record.partition)]
+        if !hasMoved, !isEarlier {
+            hasMoved = Murmur2.partition(of: key, among: partitionCounts[Int(output)]) != record.partition
+        }
+        guard let value = record.value else { return erase(key, output, record.partition, isEarlier) }
         decision.begin(value)
+        if !hasOriginals { hasOriginals = decision.member("supersedes") < 0 }
         let isUser = decision.member("user") >= 0
         let device = Self.hash(key, Self.kind(isUser: isUser, in: output))
         let found = devices[device]
         // A decision that is made after the choice is never chosen.
-        let isMatch = !isFinished && matches(record, &decision)
+        let isMatch = !isFinished && !isEarlier && matches(record, &decision)
         guard isMatch || found != nil || watched.contains(device), let id = decision.string("decision") else { return }
         let superseded = decision.string("supersedes").map { Self.hash($0, 2) }
-        if isIgnored(id, superseded, device, record.partition, isMatch) { return }
+        if try isIgnored(id, superseded, device, record.partition, isMatch) || isEarlier { return }
         if let found {
             let index = Int(found)
             if choices[index].isOpen {
@@ -234,11 +252,15 @@ final class RecallPlan {
     }
 
     /// Leaves a device or user alone, whose decisions a null record has erased.
-    private func erase(_ key: ByteView, _ output: UInt8, _ partition: Int32) {
+    private func erase(_ key: ByteView, _ output: UInt8, _ partition: Int32, _ isEarlier: Bool) {
         for isUser in [false, true] {
             let device = Self.hash(key, Self.kind(isUser: isUser, in: output))
-            if watched.contains(device) { applied[Self.key(device, partition)]?.last = 0 }
-            guard let found = devices[device] else { continue }
+            if isSecondTime, watched.contains(device) {
+                // A device in a topic of corrections only can have decided again elsewhere.
+                let isKnown = hasOriginals || applied[Self.key(device, partition)]?.isKnown == true
+                applied[Self.key(device, partition)] = Applied(last: 0, isKnown: isKnown)
+            }
+            guard !isEarlier, let found = devices[device] else { continue }
             let index = Int(found)
             // Decisions in different partitions have no order.
             let isElsewhere = partition != choices[index].outputPartition
@@ -255,11 +277,13 @@ final class RecallPlan {
     /// was the correction of the last decision when it was published.
     private func isIgnored(
         _ id: ByteView, _ superseded: UInt64?, _ device: UInt64, _ partition: Int32, _ isMatch: Bool
-    ) -> Bool {
+    ) throws(CommandFailure) -> Bool {
         guard isSecondTime, watched.contains(device) else {
             if let found = devices[device] { return superseded.map { $0 != choices[Int(found)].last } ?? false }
-            if isMatch, superseded != nil, !isSecondTime, watched.count < max(limit, Self.maxWatched) {
+            if isMatch, superseded != nil, !isSecondTime {
                 watched.insert(device)
+                let most = max(limit, Self.maxWatched)
+                guard watched.count <= most else { throw Self.tooMany("\(most) devices with corrections") }
             }
             return false
         }
@@ -268,11 +292,21 @@ final class RecallPlan {
         let own = Self.hash(id, 2)
         if superseded == nil { state.isKnown = true }
         let isSeen = superseded.map { seen.contains(key ^ $0) } ?? false
-        if !state.isKnown, seen.count < Self.maxSeen { seen.insert(key ^ own) }
+        if !state.isKnown {
+            seen.insert(key ^ own)
+            guard seen.count <= maxSeen else { throw Self.tooMany("\(maxSeen) corrections") }
+        }
         if let superseded, superseded != state.last, state.isKnown || isSeen { return true }
         state.last = own
         applied[key] = state
         return false
+    }
+
+    /// Returns the failure of a recall of too many corrections, which a consumer may have ignored.
+    private static func tooMany(_ what: String) -> CommandFailure {
+        CommandFailure(
+            .badData, "more than \(what) would have to be compared with the decisions before them",
+            advice: "choose fewer with --since, --until, --route, or --application")
     }
 
     /// Returns the key of a device in a partition.
@@ -281,8 +315,13 @@ final class RecallPlan {
     }
 
     /// Forgets the decisions, before all of them are seen a second time.
-    func beginAgain() {
+    ///
+    /// - Parameter spans: The decisions to choose from.
+    func beginAgain(_ spans: ScanPlan) {
         isSecondTime = true
+        starts = zip(outputs, partitionCounts).map { topic, count in
+            (0..<count).map { spans.partitions[TopicPartition(topic: topic, partition: $0)]?.from ?? .max }
+        }
         (devices, choices, bytes) = ([:], [], [])
         (matching, replaced, beyondLimit) = (0, 0, 0)
     }

@@ -405,8 +405,8 @@ package struct OutcomeVerifier {
         } else if !isLater {
             repeated(
                 .disordered, place,
-                "\(place) is the decision \(record)\(number), after the decision of the later record "
-                    + "\(record.topic)-\(record.partition)-\(last.last)")
+                "\(place) is the decision \(record)\(number), after the later decision "
+                    + "\(record.topic)-\(record.partition)-\(last.last)\(last.place)")
         }
         cursors[slot].first = min(cursors[slot].first, record.offset)
         if isLater { (cursors[slot].last, cursors[slot].place) = (record.offset, number) }
@@ -456,6 +456,7 @@ package struct OutcomeVerifier {
         if !hasOffset, findings.doubts[.noOffset] == nil {
             for (place, count) in unread { findings.add(.noOffset, place, count: count) }
         }
+        outputCheck.finish(&findings)
         return findings
     }
 

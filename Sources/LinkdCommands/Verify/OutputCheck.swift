@@ -5,7 +5,7 @@ package import LinkDecider
 /// A check of a decision by itself: its text, its key, and its topic.
 ///
 /// The topic of a decision depends on its members `application` and `table` alone (`OutputTopics`). The applications
-/// that a table lists are not known here, so the topic of the first decision of each table counts.
+/// that a table lists are not known here, so the topic with the most decisions of a table counts.
 final class OutputCheck {
     /// The limit of tables that are compared.
     private static let tableLimit = 10_000
@@ -13,7 +13,14 @@ final class OutputCheck {
     private let outputs: OutputTopics
     private var tape = DecisionTape()
     /// The topics of the tables' decisions about events without an application.
-    private var tables: [[UInt8]: Int] = [:]
+    private var tables: [[UInt8]: [TableTopic]] = [:]
+
+    /// The decisions of a table in a topic.
+    private struct TableTopic {
+        let topic: Int
+        let first: TopicPlace
+        var count: Int64 = 0
+    }
 
     init(_ outputs: OutputTopics) { self.outputs = outputs }
 
@@ -68,13 +75,27 @@ final class OutputCheck {
         guard let table = tape.string("table")?.array else {
             return topic == 0 ? nil : "\(place) is a decision for the topic \(outputs.names[0])"
         }
-        if let known = tables[table] {
-            if known == topic { return nil }
-            return
-                "decisions of one table are in \(outputs.names[known]) and in \(outputs.names[topic]), such as \(place)"
-        }
-        if tables.count < Self.tableLimit { tables[table] = topic }
+        if tables[table] == nil, tables.count == Self.tableLimit { return nil }
+        var topics = tables.removeValue(forKey: table) ?? []
+        let index = topics.firstIndex { $0.topic == topic } ?? topics.count
+        if index == topics.count { topics.append(TableTopic(topic: topic, first: place)) }
+        topics[index].count += 1
+        tables[table] = topics
         return nil
+    }
+
+    /// Adds the decisions that are in another topic than most decisions of their table.
+    func finish(_ findings: inout Findings) {
+        for topics in tables.values.sorted(by: { "\($0[0].first)" < "\($1[0].first)" }) {
+            guard let most = topics.max(by: { ($0.count, $1.topic) < ($1.count, $0.topic) }) else { continue }
+            for other in topics where other.topic != most.topic {
+                findings.add(
+                    .wrongTopic, other.first, count: other.count,
+                    "decisions of one table are in \(outputs.names[most.topic]) (\(most.count)) and in "
+                        + "\(outputs.names[other.topic]) (\(other.count)), such as \(other.first)")
+            }
+        }
+        tables = [:]
     }
 }
 

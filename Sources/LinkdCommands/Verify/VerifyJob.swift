@@ -70,7 +70,7 @@ final class VerifyJob {
         _ site: VerifySite, _ scan: TopicScan
     ) throws(CommandFailure) -> [OutcomeVerifier.Source] {
         let chosen = try RecordFilter.ranges(call.list("offsets"))
-        let filter = RecordFilter(call, ofDeadLetters: false)
+        let filter = try RecordFilter(call, ofDeadLetters: false)
         guard chosen.isEmpty || filter.since == nil && filter.until == nil else {
             throw CommandFailure(
                 .usage, "--offsets cannot be combined with --since and --until", advice: "pass only one of them")
@@ -119,7 +119,7 @@ final class VerifyJob {
     /// Returns the offset of each partition of the outputs from which on it is read.
     private func starts(_ site: VerifySite, _ scan: TopicScan) throws(CommandFailure) -> [TopicPartition: Int64] {
         var starts = firstOffsets(site)
-        guard let since = RecordFilter(call, ofDeadLetters: false).since else { return starts }
+        guard let since = try RecordFilter(call, ofDeadLetters: false).since else { return starts }
         for output in site.topics.outputs.names {
             let bounds = site.bounds[output, default: [:]]
             let found = try scan.offsets(of: output, bounds.keys, atOrAfter: since - Self.leadMilliseconds)

@@ -64,7 +64,7 @@ struct DecidedShortLinkTests {
             try input.withViews { record in
                 let plan = RecallPlan(
                     RecordFilter(), hash: String(old.hash.prefix(8)), application: nil, inputs: ["in"],
-                    partitionCounts: [1], limit: 1)
+                    outputs: ["out"], partitionCounts: [1], limit: 1)
                 var tape = DecisionTape()
                 try decision.withUnsafeBufferPointer { bytes in
                     try plan.see(
