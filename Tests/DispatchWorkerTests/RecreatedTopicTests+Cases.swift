@@ -187,7 +187,20 @@ extension ProxyTests.RecreatedTopicTests {
                 return !roles.contains(isDecision ? "out" : "dlq")
             }
             #expect(found == kept)
-            #expect(try Self.outcomes(run, "new") == Self.expected(Self.old, "new"))
+            let new = try Self.outcomes(run, "new")
+            let state = try Self.state(run)
+            #expect(new == Self.expected(Self.old, "new"), "\(new) of roles \(roles)\n\(state)\n\(worker.text)")
         }
+    }
+
+    /// Returns the offsets of the input that are committed, and the records of the outcomes with their transactions.
+    private static func state(_ run: BrokerRun) throws -> String {
+        let offsets = try committed(run).map { "\($0.partition) \($0.offset ?? -1) \($0.metadata)" }
+        let records = try [run.output, run.deadLetters].flatMap { topic in
+            try run.read(topic, isolation: "read_uncommitted").map {
+                "\(topic) \($0.partition) \($0.offset) \($0.keyText ?? "") \($0.valueText?.prefix(60) ?? "")"
+            }
+        }
+        return (offsets + records).joined(separator: "\n")
     }
 }
