@@ -122,10 +122,16 @@ internal import Testing
         let inputs = try Inputs(events: events)
         let bootstrap = TestBroker.plain ?? ""
         let topic = TestBroker.uniqueName("small")
-        let created = try KafkaAdmin(["bootstrap.servers": bootstrap]).create(
+        let admin = try KafkaAdmin(["bootstrap.servers": bootstrap])
+        let created = try admin.create(
             topics: [TopicSpecification(name: topic, partitions: 1, settings: ["max.message.bytes": "4000"])],
             timeoutMilliseconds: 20_000)
         try #require(created.map(\.error) == [nil])
+        // A broker knows a new topic a moment later.
+        let isKnown = try becomesTrue(withinSeconds: 60) {
+            try admin.describe(topics: [topic], timeoutMilliseconds: 20_000).allSatisfy { $0.error == nil }
+        }
+        try #require(isKnown)
         let result = linkd("produce", "-b", bootstrap, "-t", topic, "--count", "4000", inputs.file)
         #expect(result.code == 1)
         #expect(result.out.hasPrefix("read 4000, sent 4000, delivered 3999, failed 1, "), "\(result.out)")
