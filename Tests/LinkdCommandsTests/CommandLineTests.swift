@@ -36,6 +36,13 @@ internal import Testing
         #expect(result.err.contains("16:30, or yesterday, or a duration before now such as 1d2h"), "\(result.err)")
     }
 
+    @Test("An end before the start chooses no record, and is refused", arguments: [["inspect"], ["dlq", "list"]])
+    func endBeforeStart(command: [String]) {
+        let result = linkd(command + ["-b", "127.0.0.1:1", "--since", "1h", "--until", "2h"])
+        #expect(result.code == 64)
+        #expect(result.err.contains("--until is before --since"), "\(result.err)")
+    }
+
     @Test("A wrong --offset is told with its form", arguments: ["x", "", "0", "0:x", "1200:"])
     func offset(text: String) {
         let result = linkd("inspect", "-b", "127.0.0.1:1", "--offset", text)

@@ -137,6 +137,17 @@ internal import Testing
         #expect(Array(findings.harms.keys) == [harm] && findings.doubts.isEmpty, "\(findings)")
     }
 
+    @Test("Items in another order are told with the later one")
+    func swappedItems() {
+        var check = Self.check([.init("a", 0, 0..<1, committed: 1)])
+        for (offset, id) in Self.items.reversed().enumerated() {
+            check.take(WorkedTopics.decision(id), 0, Int64(offset))
+        }
+        check.input("a", 0, 0, items: 2)
+        let text = check.finish().harms[.disordered]?.first?.text ?? ""
+        #expect(text.hasSuffix("is the decision a-0-0.0-0, after the later decision a-0-0.1-0"), "\(text)")
+    }
+
     @Test("A null record in an output is an erasure if it has a key")
     func erasures() {
         var check = Self.check([.init("a", 0, 0..<0, committed: 0)])
