@@ -56,12 +56,8 @@ extension ProxyTests {
             try run.produce(count: count, partitions: partitions) { event($0, name) }
         }
 
-        /// Waits for the outcomes of records.
-        ///
-        /// A worker that joins its group again can wait for the session of its old member, which is 45 s, and for its
-        /// open transaction, which is 30 s.
         static func waitForOutcomes(_ count: Int, _ name: String, _ run: BrokerRun) throws {
-            let isDone = try becomesTrue(withinSeconds: 120) {
+            let isDone = try becomesTrue(withinSeconds: 60) {
                 SystemClock.sleep(milliseconds: 100)
                 return try outcomes(run, name).count >= count
             }
