@@ -38,7 +38,7 @@ package enum Quantities {
     /// A unit, and its number of the smallest one.
     package typealias Unit = (name: String, factor: Int64)
 
-    /// Parses a number with one of the units, of which the smallest one is the first.
+    /// Parses a number with one of the units, which are in ascending order.
     package static func parse(_ text: some StringProtocol, _ units: [Unit]) -> Int64? {
         guard let (number, name) = split(text), let unit = units.first(where: { $0.name == name }) else { return nil }
         let (product, isOver) = number.multipliedReportingOverflow(by: unit.factor)

@@ -2,8 +2,8 @@
 ///
 /// LMDB trusts its pages: a damaged one can end the process, or let the writer reuse a page that is in use. So all
 /// pages that the newest state can reach are read once: their bounds, the order of their keys, that no page is used
-/// twice, the checksums of all devices, their number, and that the links are those of the devices. It knows version 1
-/// of LMDB's format, with pointers of 64 bits.
+/// twice, the checksums of all devices, their number, and that the links match the devices. It knows version 1 of
+/// LMDB's format, with pointers of 64 bits.
 struct StoreCheck {
     /// One of the two trees of the file.
     private enum Tree {

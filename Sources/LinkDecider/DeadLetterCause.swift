@@ -17,7 +17,7 @@ package final class DeadLetterCause: Sendable, Equatable {
     package let event: [UInt8]?
     /// The index of the item that becomes a dead letter by itself, or nil for the whole record.
     package let item: Int?
-    /// The causes of all items without decisions, of which this is the first, or nothing for a single one.
+    /// The causes of all items without decisions, beginning with this one, or an empty array for a single cause.
     private let items: [DeadLetterCause]
 
     /// Creates a cause.
@@ -32,7 +32,7 @@ package final class DeadLetterCause: Sendable, Equatable {
         items = []
     }
 
-    /// Creates the cause of a record from those of its items, or returns nil if there are none.
+    /// Creates the cause of a record from the causes of its items, or returns nil if there are none.
     init?(_ items: [DeadLetterCause]) {
         guard let first = items.first else { return nil }
         (reason, detail, pointer, event, item) = (first.reason, first.detail, first.pointer, first.event, first.item)

@@ -35,13 +35,14 @@ extension Decider {
 
     /// Decides about a value for other devices than the one that it names.
     ///
-    /// The value is read only once, and its only device gets the facts of each device in turn. The decisions are those
-    /// of `decide(value:key:headers:time:into:body:)`, and a cause applies to one device only. There is no candidate.
+    /// The value is read only once, and its only device gets the facts of each device in turn. It decides as
+    /// `decide(value:key:headers:time:into:body:)` does, but a cause applies to one device only, and there is no
+    /// candidate.
     ///
     /// - Parameters:
     ///   - next: A function that returns the facts about the next device, or nil after the last one.
     ///   - body: A function that gets the decision, and the facts that conditions have tested, as bits.
-    ///     A device with the same of these facts, and of which the same facts are known, has the same decision.
+    ///     Another device has the same decision if these facts have the same values, and the same facts are known.
     package mutating func decide(
         value: ByteView, next: () -> DeviceView?, into arena: inout OutputArena,
         body: (_ decision: ByteView, _ cause: DeadLetterCause?, _ asked: UInt16) -> Void

@@ -4,8 +4,8 @@ package import ShortLinks
 
 /// Everything that determines how a record is decided.
 ///
-/// Two deciders with the same configuration, and devices of which the same is known, return the same bytes for the same
-/// record.
+/// Two deciders with the same configuration return the same bytes for the same record if the same is known about its
+/// devices.
 package struct DeciderConfiguration: Sendable {
     package var tables: TableSet
     /// The candidate for one of the tables, or nil.

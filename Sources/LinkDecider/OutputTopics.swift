@@ -27,8 +27,8 @@ package struct OutputTopics: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - main: The topic of everything else.
-    ///   - applications: The topics by application, of which the first `limit` are used. Several applications can have
-    ///     one topic.
+    ///   - applications: The topics by application. Only the first `limit` are used. Several applications can have one
+    ///     topic.
     package init(_ main: String, applications: [(application: String, topic: String)] = []) {
         let applications = applications.prefix(Self.limit)
         let names = [main] + Set(applications.map(\.topic)).subtracting([main]).sorted()

@@ -46,7 +46,7 @@ struct RegistryDevices {
     }
 }
 
-/// The CPU time of a worker that joins devices, beside that of a worker whose events state the same facts.
+/// The CPU times of two workers: one joins devices, and the events of the other one state the same facts.
 struct JoinBenchmark {
     private static let events = 300_000
 

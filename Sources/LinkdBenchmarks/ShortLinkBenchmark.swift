@@ -33,9 +33,10 @@ enum ShortLinkBenchmark {
         return 0
     }
 
-    /// Measures reads at random places of memory of a size, each of which waits for the one before.
+    /// Measures reads at random places of memory of a size.
     ///
-    /// A look-up needs at least one of them, so its time says little without the machine's.
+    /// Each read waits for the one before. A look-up needs at least one such read, so its time says little without the
+    /// machine's.
     private static func randomReads(bytes: Int, _ rounds: Int) -> [Double] {
         let count = max(bytes / 8, 1)
         let words = UnsafeMutablePointer<UInt64>.allocate(capacity: count)

@@ -28,7 +28,9 @@ package final class ShortLinkFile: Sendable {
     private let entries: ByteView
     private let directory: ByteView
     private let layout: ShortLinkFormat.Layout
-    /// The table of the hashes of the hosts, as words, of which at least half are zero.
+    /// The table of the hashes of the hosts, as words.
+    ///
+    /// At least half of the words are zero.
     private let hostWords: ByteView
     /// The first 16 hexadecimal digits of the file's SHA-256, as in decisions.
     package let hash: ByteView

@@ -305,7 +305,9 @@ public struct JSONString {
 /// The definition of plain text, shared by the reader and the writer.
 @usableFromInline
 enum PlainText {
-    /// Returns the bytes of `word` that end a plain run, as high bits of which the lowest set one is exact.
+    /// Returns the high bits of the bytes of `word` that end a plain run.
+    ///
+    /// Only the lowest bit that is set is exact.
     @inlinable
     @inline(__always)
     static func stops(_ word: UInt64) -> UInt64 {

@@ -213,7 +213,9 @@ final class StoreReader {
         return pages
     }
 
-    /// Returns the address of the file, which LMDB does not tell, from that of a value: pages know their numbers.
+    /// Returns the address of the file in memory, or nil if the state cannot be read.
+    ///
+    /// LMDB does not tell the address. Pages know their numbers, so the address of one value is enough to compute it.
     private func findFile(pageBytes: Int) -> UnsafeRawPointer? {
         guard let value = withUnsafeBytes(of: StoreKey.state, find)?.baseAddress else { return nil }
         let page = value - Int(bitPattern: value) % pageBytes

@@ -51,7 +51,8 @@ package struct RegistryView: Sendable, Equatable {
 
 /// The last time up to which everything in the registry's topic was read.
 ///
-/// While records arrive, the newest ends of the partitions are never reached, but those of an earlier question are.
+/// While records arrive, the reader never reaches the newest ends of the partitions, but it reaches the ends of an
+/// earlier question.
 package struct RegistryAge: Sendable {
     /// The ends of all partitions at one time.
     package struct Question: Sendable, Equatable {

@@ -173,8 +173,9 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
         return result
     }
 
-    /// Creates the dead letter of a record, or those of its items, and returns the cause for the limits: nil for a list
-    /// of which an item is decided.
+    /// Creates the dead letter of a record or the dead letters of its items, and returns the cause for the limits.
+    ///
+    /// The cause is nil for a list with an item that is decided.
     @inline(never)
     private mutating func bury<Consumer: LaneConsumer>(
         _ record: ConsumedRecord, _ consumer: Consumer, _ cause: DeadLetterCause, _ attempts: Int,

@@ -260,7 +260,7 @@ extension Lane where Processing: ~Copyable {
         machine.polled(outcome, isKeepAlive: false, now: now)
         if !outcome.rebalanced {
             machine.verify(consumer.records)
-            // After a full batch there are more records to fetch. The ends are those of the last fetches.
+            // After a full batch there are more records to fetch. The client knows the ends from its last fetches.
             if outcome.records < maximum { machine.updateEnds { consumer.cachedWatermarks(of: $0)?.high } }
             for event in events { handle(event, consumer, now: now) }
         }

@@ -194,3 +194,12 @@ package enum LogFormatter {
 
 /// Returns a count with its noun, such as `1 record` or `2 records`.
 func counted(_ count: Int, _ noun: String) -> String { count == 1 ? "1 \(noun)" : "\(count) \(noun)s" }
+
+extension WorkerExit {
+    /// The last line of the log.
+    package var line: LogEntry {
+        LogEntry(
+            .error, LogEntry.exit, reason,
+            ["code": .number(Int64(code.rawValue)), "reason": .text(reason), "advice": .text(advice)])
+    }
+}

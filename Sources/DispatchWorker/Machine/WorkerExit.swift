@@ -43,6 +43,10 @@ package struct WorkerExit: Error, Sendable, Equatable {
         self.advice = advice
     }
 
+    /// The exit when the system cannot create a thread.
+    static let noThread = WorkerExit(
+        .tryAgain, "the system cannot create another thread", advice: "raise the limit on processes and threads")
+
     /// Returns the exit for brokers that answered only with an error until `start.timeout` was over.
     static func unready(_ error: KafkaError, _ call: LaneCall? = nil) -> WorkerExit {
         WorkerExit(

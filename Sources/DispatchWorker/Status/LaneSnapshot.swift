@@ -94,7 +94,7 @@ package struct PartitionView: Sendable, Equatable {
 }
 
 extension PartitionView {
-    /// Creates the view of a partition of which nothing is known.
+    /// Creates the view of a partition about which nothing is known.
     package init(_ partition: TopicPartition) { self.init(partition: partition) }
 
     /// Creates the view of an owned partition.

@@ -158,19 +158,6 @@ package final class Watchdog: Sendable {
     }
 }
 
-extension WorkerExit {
-    /// The exit when the system cannot create a thread.
-    static let noThread = WorkerExit(
-        .tryAgain, "the system cannot create another thread", advice: "raise the limit on processes and threads")
-
-    /// The last line of the log.
-    package var line: LogEntry {
-        LogEntry(
-            .error, LogEntry.exit, reason,
-            ["code": .number(Int64(code.rawValue)), "reason": .text(reason), "advice": .text(advice)])
-    }
-}
-
 /// A detector of calls into librdkafka that do not return, which checks a `CallWatch` at short intervals.
 ///
 /// Time is charged to the innermost call, so that a poll is not charged for the calls of its callback. It is charged

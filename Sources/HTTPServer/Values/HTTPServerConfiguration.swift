@@ -22,7 +22,7 @@ package struct HTTPServerConfiguration: Sendable {
     ///
     /// A new connection beyond the limit replaces the oldest connection without a complete request. If there is none,
     /// it replaces the oldest connection of the address with the most connections, if this address then still has at
-    /// least as many as that of the new one. Otherwise, the new connection is answered with status 503.
+    /// least as many as the address of the new connection. Otherwise, the new connection is answered with status 503.
     package var maxConnections = 256
     /// The maximum number of connections from one IP address.
     ///

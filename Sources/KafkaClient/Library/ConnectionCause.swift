@@ -216,20 +216,6 @@ struct ConnectionText {
 }
 
 extension String {
-    /// The text of librdkafka, or another one if it can quote `sasl.oauthbearer.config` or an extension, whose values
-    /// are secrets.
-    var withoutSecret: String {
-        let failed = "Failed to acquire SASL OAUTHBEARER token: "
-        if contains("SASL/OAUTHBEARER extension") { return failed + "an extension is not valid" }
-        guard contains("sasl.oauthbearer.config"), !contains(": empty '"), !contains(": multiple '") else {
-            return withoutUserOfURL
-        }
-        return failed + "sasl.oauthbearer.config is not valid"
-    }
-
-    /// The text with asterisks for the user and password of a URL.
-    package var withoutUserOfURL: String { contains("@") ? replacing(#/://[^/?#\s]*@/#, with: "://****@") : self }
-
     /// The text of a line of librdkafka without its guess that settings are wrong, for a client to which a broker has
     /// answered before.
     ///

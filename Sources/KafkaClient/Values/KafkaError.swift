@@ -267,3 +267,19 @@ extension KafkaErrorCode {
     /// PRODUCER_FENCED.
     package static let producerFenced = KafkaErrorCode(90)
 }
+
+extension String {
+    /// The text of librdkafka, or another one if it can quote `sasl.oauthbearer.config` or an extension, whose values
+    /// are secrets.
+    var withoutSecret: String {
+        let failed = "Failed to acquire SASL OAUTHBEARER token: "
+        if contains("SASL/OAUTHBEARER extension") { return failed + "an extension is not valid" }
+        guard contains("sasl.oauthbearer.config"), !contains(": empty '"), !contains(": multiple '") else {
+            return withoutUserOfURL
+        }
+        return failed + "sasl.oauthbearer.config is not valid"
+    }
+
+    /// The text with asterisks for the user and password of a URL.
+    package var withoutUserOfURL: String { contains("@") ? replacing(#/://[^/?#\s]*@/#, with: "://****@") : self }
+}

@@ -217,12 +217,6 @@ package struct DeviceView {
     package mutating func setUnreadable(_ fact: DeviceFacts.Fact) { unreadable |= fact.bit }
 }
 
-extension Ref<DeviceView> {
-    /// Returns a Boolean value that indicates whether a fact is known.
-    @inline(__always)
-    func has(_ fact: DeviceFacts.Fact) -> Bool { self.known & fact.bit != 0 }
-}
-
 extension DeviceFacts {
     /// Calls a closure with the facts in the form that the resolver reads.
     ///

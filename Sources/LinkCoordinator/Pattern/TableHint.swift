@@ -6,7 +6,7 @@ package import StrictJSON
 package enum TableHint: Sendable, Equatable {
     /// The file is not JSON.
     case json(JSONError, file: [UInt8])
-    /// An object does not have the key, but has these ones, of which some are unused.
+    /// An object cannot have the key. It can have the known keys, and does not have the unused ones.
     case key(String, known: [String], unused: [String])
     /// The value has another type than expected. For a list, the text is the number of its items.
     case value(type: String, text: String, expected: String)

@@ -93,12 +93,6 @@ package struct Note: BitwiseCopyable {
         self.middle = ByteView(middle)
         self.value = value
     }
-
-    /// Creates the note of a request.
-    init(_ note: RequestNote) {
-        head = note.code
-        name = note.place
-    }
 }
 
 /// The maximum length of a decision's detail and of a segment in a note, in bytes.

@@ -333,3 +333,9 @@ struct VersionCache: ~Copyable {
         return Self.version(entry)
     }
 }
+
+extension Ref<DeviceView> {
+    /// Returns a Boolean value that indicates whether a fact is known.
+    @inline(__always)
+    func has(_ fact: DeviceFacts.Fact) -> Bool { self.known & fact.bit != 0 }
+}

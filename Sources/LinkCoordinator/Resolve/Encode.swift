@@ -1,6 +1,49 @@
 package import ByteStorage
 internal import StrictJSON
 
+/// The members that the worker adds to a decision.
+package struct DecisionHead {
+    /// The position of the source record, `topic-partition-offset`, or empty for a decision that only has the context.
+    package var source: ByteView
+    /// The index of the device in the event.
+    package var index: Int
+    /// The event id of the producer, or empty for `topic-partition-offset`.
+    package var event: ByteView
+    /// A Boolean value that indicates whether `event` needs no JSON escapes.
+    package var eventIsPlain: Bool
+    /// The id of the device.
+    package var device: ByteView
+    /// A Boolean value that indicates whether `device` needs no JSON escapes.
+    package var deviceIsPlain: Bool
+    /// The application that the event states, or empty.
+    package var application: ByteView
+    /// The members of `context`, as `"name":value,"name":value`, or empty.
+    package var context: ByteView
+    /// A Boolean value that indicates whether `device` is the name of a user without devices.
+    package var isUser = false
+    /// The facts that come from the registry of devices, as `"name":value,"name":value`, or empty.
+    package var facts = ByteView.empty
+    /// The names of the query items whose values are written as `context.query`, or nil for none.
+    package var queryNames: UnsafeMutablePointer<QueryNames>?
+    /// The time at which the event expires, in milliseconds since 1970, or nil.
+    package var expires: Int64?
+
+    /// Creates a head.
+    package init(
+        source: ByteView, index: Int, event: ByteView, eventIsPlain: Bool, device: ByteView,
+        deviceIsPlain: Bool, application: ByteView = .empty, context: ByteView
+    ) {
+        self.source = source
+        self.index = index
+        self.event = event
+        self.eventIsPlain = eventIsPlain
+        self.device = device
+        self.deviceIsPlain = deviceIsPlain
+        self.application = application
+        self.context = context
+    }
+}
+
 // Encodes decisions as JSON: members in a fixed order, without white space and without empty members.
 // See DecisionReference, "Members".
 // See RouteTableReference, "Normalization".

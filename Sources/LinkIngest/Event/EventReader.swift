@@ -44,8 +44,8 @@ package struct EventReader: ~Copyable {
     ///
     /// Their number is `state.listed`.
     let deviceTexts: FactList
-    /// The items of the list that was refused last, and a Boolean value that indicates whether its content type is that
-    /// of a batch of CloudEvents.
+    /// The items of the list that was refused last, and a Boolean value that indicates whether its content type names a
+    /// batch of CloudEvents.
     var list = RecordBatch()
     var isTypedBatch = false
     /// The headers of the push request, if `state.hasPushHeaders` is true.

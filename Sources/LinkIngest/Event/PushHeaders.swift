@@ -55,7 +55,7 @@ struct PushHeaders: BitwiseCopyable {
     private(set) var expires: Int64?
     /// A Boolean value that indicates whether the push is one in the background.
     private(set) var isBackground = false
-    /// The values for delivery in the headers of APNs, and in those of Web Push.
+    /// The values for delivery in the headers of APNs, and in the headers of Web Push.
     private(set) var delivery = Delivery()
     private(set) var webDelivery = Delivery()
     /// The headers that cannot be read, as bits.

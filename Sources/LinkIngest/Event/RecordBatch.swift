@@ -9,7 +9,7 @@ internal import StrictJSON
 package struct RecordBatch {
     /// The limit of items.
     package static let limit = 100
-    /// The maximum depth of a list: that of a record with the greatest setting, and the list itself.
+    /// The maximum depth of a list, which is 1 more than the greatest setting allows for a record.
     private static let greatestDepth = 513
     private static let structuredType: StaticString = "application/cloudevents+json"
 
@@ -57,8 +57,9 @@ package struct RecordBatch {
     /// A Boolean value that indicates whether the number of items is within the limit.
     var isReadable: Bool { (1...Self.limit).contains(count) }
 
-    /// Returns the headers of an item as a record of its own: those of its record, with the content type of one event
-    /// in place of a batch.
+    /// Returns the headers of a record for an item that is read as a record of its own.
+    ///
+    /// The content type of one event replaces the content type of a batch.
     package static func headers(_ headers: [HeaderView]) -> [HeaderView] {
         headers.map { header in
             let isBatch = header.value.map { MediaType($0).hasPrefix(EnvelopeHeaders.batchType) } ?? false

@@ -57,7 +57,7 @@ package struct DeviceMembers: Sendable, Equatable {
         text = (names + attributes.map { "attributes." + String(decoding: $0, as: UTF8.self) }).joined(separator: ",")
     }
 
-    /// The facts of which something is stored, as bits.
+    /// The facts that are stored, at least in part, as bits.
     var bits: UInt16 { attributes.isEmpty ? facts : facts | DeviceFacts.Fact.attributes.bit }
 
     /// Returns a Boolean value that indicates whether an attribute is stored.

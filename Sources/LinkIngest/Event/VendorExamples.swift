@@ -3,7 +3,7 @@ internal import StrictJSON
 
 // A table of several files.
 extension VendorTable {
-    /// Returns a table with the rows of another file added to those of this table.
+    /// Returns a table with the rows of this table and the rows of another file.
     ///
     /// A row replaces the row with its id, in the place of that one. The other rows of the file have precedence over
     /// the rows of this table, because a file that is added knows the shipped vendors, but not the other way round.
@@ -79,7 +79,7 @@ extension VendorTable {
         }
     }
 
-    /// Returns the problems of a file, including those of its examples.
+    /// Returns the problems of a file and of its examples.
     package static func problems(of json: [UInt8]) -> [RuleFileProblem] { check(json).problems }
 
     /// Returns the differences between the examples of rows and the results of this table.

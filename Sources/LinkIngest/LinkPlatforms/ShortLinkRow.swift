@@ -59,8 +59,8 @@ extension ShortLinkFile {
         if found == nil, url.path.count < tail.count &- url.fragment.count {
             found = find(host: url.host, tail: url.path)
         }
-        // The bytes of the entry's link are those of this one. A forged file could have others in the destination, and
-        // the note about it could not be read with a space.
+        // The entry's link has the same bytes as this link. A forged file could have other bytes in the destination,
+        // and the note about it could not be read with a space.
         guard let found, ShortLinkRow.isClean(found.destination) else { return nil }
         return found
     }

@@ -4,7 +4,7 @@ internal import StrictJSON
 /// The result of reading the last message of a shape.
 ///
 /// Messages of one shape have the same names, structure, and kinds of values (see `JSONTape.shape`). So the same is
-/// found in a later message if its values pass the same tests as those of the first.
+/// found in a later message if the tests of its values have the same results as in the first message.
 struct MessagePlan<Result: BitwiseCopyable>: BitwiseCopyable {
     /// The shape, or 0 if there is no plan.
     var shape: UInt32 = 0
@@ -81,7 +81,7 @@ struct ValueTests: ~Copyable {
 
 /// The plans of the last shapes.
 struct MessagePlans: ~Copyable {
-    /// The number of shapes, which is that of the list's templates.
+    /// The number of shapes, which is the limit of templates in `TapeTemplates`.
     private static let shapes = 8
 
     /// The envelopes by shape.
@@ -107,12 +107,12 @@ struct MessagePlans: ~Copyable {
         plans.deallocate()
     }
 
-    /// Returns the plan for the envelope of a shape, which can be that of another shape.
+    /// Returns the plan for the envelope of a shape, which can still be the plan for another shape.
     mutating func envelope(_ shape: UInt32) -> UnsafeMutablePointer<MessagePlan<PushMessage>> {
         envelopes + Int(shape) % Self.shapes
     }
 
-    /// Returns the plan for the reading of a shape by a class of devices, which can be that of another shape.
+    /// Returns the plan for the reading of a shape by a class of devices, which can still be for another shape.
     mutating func reading(
         _ shape: UInt32, _ platform: PlatformClass
     ) -> UnsafeMutablePointer<MessagePlan<VendorReading>> {

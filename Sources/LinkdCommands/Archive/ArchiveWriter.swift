@@ -86,7 +86,7 @@ struct ArchiveWriter: Sendable {
     /// The attempts to write the uses of a configuration while other processes write them too.
     private static let tries = 10
 
-    /// Adds a use to those of a configuration, and reads them back.
+    /// Adds a use to the uses of a configuration, and reads them back.
     private func record(
         _ use: ConfigurationUse, of hash: String, _ reader: inout ArchiveReader, _ sender: ArchiveSender
     ) throws(CommandFailure) {

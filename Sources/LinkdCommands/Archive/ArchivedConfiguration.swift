@@ -51,7 +51,7 @@ struct ArchivedConfiguration: Sendable, Equatable {
 
     /// The size limit of a document, in bytes.
     static let limitBytes = 128 << 10
-    /// The first bytes of every document, and those of documents in any format.
+    /// The first bytes of a document in this format, and the first bytes of a document in any format.
     static let (start, startOfAll) = (Array(#"{"configuration":1,"#.utf8), Array(#"{"configuration":"#.utf8))
 
     /// The files, each once.
@@ -153,7 +153,7 @@ extension ArchivedConfiguration {
         }
     }
 
-    /// The limit of vendor tables: the shipped one, and those of the setting.
+    /// The limit of vendor tables: the shipped one, and the 16 that the setting can name.
     private static let maxVendors = 17
 
     private static func list<Element>(

@@ -1,6 +1,7 @@
 internal import ByteStorage
 internal import LinkCoordinator
 internal import RouteTools
+internal import StrictJSON
 
 /// The contents of an archive's topic, without the bytes of its files.
 ///
@@ -241,4 +242,15 @@ struct ConfigurationArchive: Sendable {
 
     /// Returns the bytes that are stored under a hash.
     func bytes(of hash: String) -> Int { (pieces[hash] ?? [:]).values.reduce(0) { $0 + $1.bytes } }
+}
+
+extension ConfigurationArchive.Entry {
+    /// The tables in messages, such as `shop@1+d1ec0520, candidate shop@2+0a1b2c3d 10 %`.
+    var tablesText: String {
+        let tables = configuration.tables.map(\.identity)
+        let canary = configuration.canary.map {
+            "candidate \($0.table.identity) \(Decimals.text(Double($0.percent) / 100)) %"
+        }
+        return Escaping.visible((tables + [canary].compactMap(\.self)).joined(separator: ", "))
+    }
 }

@@ -18,7 +18,7 @@ struct ChildProgram {
         case unknown(SystemError)
     }
 
-    /// The number of the process, which is that of its group too.
+    /// The number of the process, which is also the number of its group.
     let pid: pid_t
 
     /// Starts the program that the first word names.

@@ -180,18 +180,21 @@ enum Platform {
         readsInput: Bool = false
     ) throws(CommandFailure) -> [UInt8] {
         do throws(SystemError) {
-            let isInput = readsInput && path == "-"
+            let isInput = readsInput && path == standardStream
             return try (isInput ? contents(ofDescriptor: 0, limit: limit) : contents(of: path, limit: limit)).get()
         } catch {
             throw CommandFailure(.configuration, "\(subject) cannot be read: \(error.text)", advice: advice)
         }
     }
 
+    /// The path that stands for standard input or output.
+    static let standardStream = "-"
+
     /// Returns the path of the file that is replaced for a path, which can be a symbolic link to it.
     ///
     /// Anything but a regular file is an error: a device must stay, and writing to a named pipe can wait forever.
     static func replaceable(_ path: String) -> Result<String, SystemError> {
-        if path == OutputFile.standard { return .failure(notAFile) }
+        if path == standardStream { return .failure(notAFile) }
         guard let stamp = FileStamp(of: path) else {
             var info = stat()
             guard lstat(path, &info) == 0 else { return .success(path) }
@@ -236,7 +239,7 @@ enum Platform {
     ///
     /// A file that exists is an error.
     static func createFile(_ path: String) -> Result<Int32, SystemError> {
-        if path == OutputFile.standard { return .failure(notAFile) }
+        if path == standardStream { return .failure(notAFile) }
         let descriptor = create(path, 0o666)
         return descriptor >= 0 ? .success(descriptor) : .failure(SystemError.last)
     }
@@ -281,9 +284,9 @@ private func systemOpen(_ path: String, _ flags: Int32, _ mode: mode_t = 0) -> I
 
 private func systemClose(_ descriptor: Int32) { _ = close(descriptor) }
 
-/// The identity, the size, and the times of a file, of which one changes with its contents.
+/// The identity, the size, and the times of a file.
 ///
-/// Symbolic links are followed.
+/// At least one of them changes with the contents. Symbolic links are followed.
 struct FileStamp: Equatable {
     /// The size in bytes.
     let size: Int64

@@ -13,7 +13,7 @@ struct BisectReport {
 
     /// The link, or the id of the decision.
     let subject: String
-    /// The result that was asked for: that of a decision, or the last one.
+    /// The result that was asked for: the result of a decision, or the last result.
     let result: BisectResult
     /// The beginning, or nil if no configuration has the result of the decision.
     let since: Since?

@@ -69,7 +69,9 @@ struct BisectSearch {
     struct Change {
         var before: Step
         var after: Step
-        /// The edits that together cause the change, and of which none can be left out.
+        /// The edits that together cause the change.
+        ///
+        /// If `isProved` is true, the change needs each of them.
         var edits: [ConfigurationEdits.Edit]
         /// A Boolean value that indicates whether the edits alone were shown to cause the change.
         var isProved: Bool
@@ -133,7 +135,7 @@ struct BisectSearch {
             isProved: found != nil && tries <= Self.maxTries)
     }
 
-    /// Returns a part of a list that passes a test, and of which no element can be left out, or nil if the list does
+    /// Returns a part of a list that passes a test and needs each of its elements to pass it, or nil if the list does
     /// not pass it.
     ///
     /// The list is cut into more and more pieces, and each piece, or everything but a piece, takes its place if it

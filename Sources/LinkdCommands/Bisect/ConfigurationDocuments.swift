@@ -127,7 +127,7 @@ struct ConfigurationEdits {
         return addRules(merged, to: &result) ? result : nil
     }
 
-    /// Returns a Boolean value that indicates whether a document is that of a configuration.
+    /// Returns a Boolean value that indicates whether a document equals the document of a configuration.
     private func isEqual(_ value: JSONValue?, _ name: Name, of documents: ConfigurationDocuments) -> Bool {
         guard let value, let other = documents.values[name] else {
             return value == nil && documents.values[name] == nil

@@ -52,7 +52,7 @@ enum LinkCommand {
                 .usage, "--qr: \(Escaping.visible(path)) does not end with .svg, but the image is SVG",
                 advice: "pass a name that ends with .svg, and convert the image if you need another format")
         }
-        let isPiped = call.text("qr") == OutputFile.standard
+        let isPiped = call.text("qr") == Platform.standardStream
         if isPiped, call.json {
             throw CommandFailure(
                 .usage, "standard output cannot have both the QR code and the JSON object",

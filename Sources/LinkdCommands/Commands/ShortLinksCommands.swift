@@ -80,7 +80,7 @@ enum ShortLinksCheckCommand {
     ///
     /// A damaged file ends with exit code 65.
     static func wholeFile(at path: String, _ console: Console) throws(CommandFailure) -> ShortLinkFile {
-        let file = try ShortLinkBuild.system { () throws(ShortLinkError) in try ShortLinkFile(path: path) }
+        let file = try ShortLinkFile.open(path)
         var progress = ProgressLine(console)
         let isWhole = file.verify { read in
             progress.show("reading \(Escaping.visible(path)): \(read * 100 / max(file.byteCount, 1))%")

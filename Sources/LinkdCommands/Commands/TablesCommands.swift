@@ -79,17 +79,6 @@ enum TablesListCommand {
     }
 }
 
-extension ConfigurationArchive.Entry {
-    /// The tables in messages, such as `shop@1+d1ec0520, candidate shop@2+0a1b2c3d 10 %`.
-    var tablesText: String {
-        let tables = configuration.tables.map(\.identity)
-        let canary = configuration.canary.map {
-            "candidate \($0.table.identity) \(Decimals.text(Double($0.percent) / 100)) %"
-        }
-        return Escaping.visible((tables + [canary].compactMap(\.self)).joined(separator: ", "))
-    }
-}
-
 extension Settings {
     /// Returns the topic of the archive.
     ///

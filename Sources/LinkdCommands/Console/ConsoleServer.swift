@@ -5,7 +5,7 @@ internal import SystemThreads
 
 /// The running server of a console.
 final class ConsoleServer {
-    /// The address to open, with the token unless it is that of a file.
+    /// The address to open, with the token unless a file contains it.
     let url: String
     /// The file of the token, or nil if the token is random.
     private let tokenFile: String?
@@ -21,7 +21,7 @@ final class ConsoleServer {
     /// - Parameters:
     ///   - call: The call of the command.
     ///   - settings: The settings.
-    ///   - connection: The cluster, or nil for that of the settings, if they name one.
+    ///   - connection: The cluster, or nil for the cluster of the settings, if they name one.
     init(_ call: Invocation, _ settings: Settings, connection: Connection? = nil) throws(CommandFailure) {
         let files = try ConsoleFiles(ShippedFiles(environment: call.environment))
         let hasBroker = !settings.list("bootstrap").isEmpty

@@ -125,7 +125,7 @@ extension LedgerProducer {
     }
 }
 
-/// The headers of a replayed record: those of the source, and two by which the worker counts replays.
+/// The headers of a replayed record: the headers of the original record, and two by which the worker counts replays.
 struct ReplayHeaders: ~Copyable {
     /// The limit of the bytes of the two headers.
     static let limit = 640

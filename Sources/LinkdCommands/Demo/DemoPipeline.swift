@@ -131,7 +131,9 @@ struct SampleRecord: Equatable {
     var value: [UInt8]?
     var headers: [RecordHeader] = []
 
-    /// Reads the samples: events, links, CSV rows, and complete records, most of which become dead letters.
+    /// Reads the samples: events, links, CSV rows, and complete records.
+    ///
+    /// Most complete records become dead letters.
     static func all(_ files: ShippedFiles, _ check: EventKeys) throws(CommandFailure) -> [SampleRecord] {
         let directory = try files.path("samples")
         var records: [SampleRecord] = []

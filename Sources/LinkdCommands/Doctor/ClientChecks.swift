@@ -98,7 +98,7 @@ enum FileChecks {
     static func shortLinks(_ settings: Settings) -> [DoctorCheck] {
         guard let path = settings.text("short.links") else { return [] }
         do throws(CommandFailure) {
-            let file = try ShortLinkReloader.file(at: path)
+            let file = try ShortLinkFile.ofSetting(path)
             return [.ok("short links", "\(path) has \(Counts.text(file.count, "short link"))")]
         } catch {
             return [.fail("short links", error)]

@@ -119,7 +119,7 @@ struct DeviceCensus: Sendable {
     private(set) var kinds: DeviceKinds
     /// The devices by kind.
     private(set) var entries: [Entry] = []
-    /// The answers of all kinds, one kind after the other, which are read faster than those of the entries.
+    /// The answers of all kinds, one kind after the other, which are read faster than the answers in the entries.
     private(set) var answers: [UInt16] = []
     /// The number of all devices whose kinds are known.
     private(set) var devices = 0

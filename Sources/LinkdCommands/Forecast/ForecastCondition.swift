@@ -16,7 +16,7 @@ struct ForecastCondition {
     /// The answers of no device, by row and question about versions, with which its devices would still open the same.
     private let possible: [[Set<UInt16>]]
 
-    /// Finds the questions that matter: those of which another answer changes what opens.
+    /// Finds the questions that matter: another answer to them changes what opens.
     ///
     /// - Parameter decide: A function that returns the numbers of the link's destinations for devices of some kinds.
     init(_ forecast: LinkForecast, _ census: DeviceCensus, _ decide: ([DeviceKinds.Kind]) -> [Int?]) {
@@ -74,7 +74,7 @@ struct ForecastCondition {
         }
     }
 
-    /// Returns what distinguishes the devices of a row from those of the other rows, or nil if no short text does.
+    /// Returns what distinguishes the devices of a row from all other devices, or nil if no short text does.
     func text(of row: LinkForecast.Row) -> String? {
         guard let index = rows.firstIndex(where: { $0.destination == row.destination }), !answers.isEmpty else {
             return nil

@@ -142,7 +142,7 @@ final class KindDecider {
     /// Creates a decider with the tables and rules of a configuration.
     init(_ configuration: DeciderConfiguration) {
         var configuration = configuration
-        // The limits are those of a record with one device, which is one of many here.
+        // The limits apply as to a record with one device, although many devices are decided here.
         configuration.limits.recordBytes = 64 << 20
         configuration.limits.decisionBytes = min(configuration.limits.decisionBytes, configuration.limits.outputBytes)
         configuration.limits.outputBytes = .max
@@ -155,8 +155,8 @@ final class KindDecider {
     ///   - count: The number of devices.
     ///   - answers: The answers of all devices, one device after the other.
     ///   - facts: The facts of devices of kinds.
-    ///   - body: A function that gets the number of the destination in `destinations`, and the decision if the
-    ///     destination is that of no earlier device.
+    ///   - body: A function that gets the number of the destination in `destinations`, and the decision, which can
+    ///     be empty if an earlier device has the destination too.
     func decide(
         _ link: String, _ count: Int, _ answers: UnsafeBufferPointer<UInt16>, _ facts: KindFacts,
         _ body: (_ index: Int, _ destination: Int, _ decision: ByteView) -> Void
@@ -257,7 +257,7 @@ struct ForecastRun {
         }
     }
 
-    /// Returns for each row what distinguishes its devices from those of the other rows, or nil if no short text does.
+    /// Returns for each row what distinguishes its devices from all other devices, or nil if no short text does.
     func conditions(of rows: [LinkForecast.Row], in forecast: LinkForecast, _ census: DeviceCensus) -> [String?] {
         var known = [Int?](repeating: nil, count: census.entries.count)
         for row in forecast.rows { for kind in row.kinds { known[kind] = row.number } }

@@ -109,7 +109,7 @@ struct DeviceSearch: ~Copyable {
         guard var entry = entries.removeValue(forKey: key) else { return }
         defer { entries[key] = entry }
         entry.partitions.insert(place.partition)
-        // Records in different partitions have no order but that of their times.
+        // Only their times order records in different partitions.
         if let last = entry.last, last.partition != place.partition,
             (place.timestamp, place.partition) < (last.timestamp, last.partition)
         {

@@ -21,7 +21,7 @@ final class DeviceRecords {
     static let deletion = "deleted"
     private static let names = EventColumns.deviceMembers + ["user"]
     private static let eventNames = ["link", "payload", "devices"]
-    /// The limit of nested objects and arrays, which is that of a worker's reader.
+    /// The limit of nested objects and arrays, which a worker's reader has too.
     private static let depth = 8
 
     private var reader: RegisteredDeviceReader

@@ -51,8 +51,11 @@ struct ShortLinkBuild {
         }
         let conflicts = call.text("on-conflict").flatMap(ShortLinkBuilder.Conflicts.init) ?? .refuse
         let began = Platform.monotonicSeconds
-        let builder = try Self.system { () throws(ShortLinkError) in
-            try ShortLinkBuilder(path: target, conflicts: conflicts)
+        let builder: ShortLinkBuilder
+        do throws(ShortLinkError) {
+            builder = try ShortLinkBuilder(path: target, conflicts: conflicts)
+        } catch {
+            throw CommandFailure(error)
         }
         for (number, path) in call.operands.enumerated() { try read(path, number, into: builder) }
         var line = progress
@@ -66,7 +69,7 @@ struct ShortLinkBuild {
                     return true
                 })
         } catch {
-            throw Self.failure(error)
+            throw CommandFailure(error)
         }
         line.clear()
         guard let written else { return .interrupted }
@@ -123,7 +126,7 @@ struct ShortLinkBuild {
         } catch let fault as ShortLinkRow.Fault {
             add(ShortLinkExport.Problem(code: fault.rawValue, line: line, text: fault.text), file, canSkip: true)
         } catch let error as ShortLinkError {
-            throw Self.failure(error)
+            throw CommandFailure(error)
         } catch let error as CommandFailure {
             throw error
         } catch {
@@ -170,7 +173,7 @@ struct ShortLinkBuild {
     }
 
     private func printResult(_ written: ShortLinkBuilder.Result, seconds: Double) throws(CommandFailure) {
-        let file = try Self.system { () throws(ShortLinkError) in try ShortLinkFile(path: output) }
+        let file = try ShortLinkFile.open(output)
         if call.json {
             call.console.out.json { json in
                 json.text("file", output)
@@ -195,30 +198,5 @@ struct ShortLinkBuild {
                 + (counts.isEmpty ? "" : " (\(counts.joined(separator: ", ")))") + "  \(file.hash.string)  "
                 + Escaping.visible(output))
         call.console.note("\(Counts.grouped(Int64(file.byteCount))) bytes in \(Int(seconds.rounded(.up))) s")
-    }
-
-    /// Returns the failure of a command for a file of short links.
-    static func failure(_ error: ShortLinkError, _ setting: String? = nil) -> CommandFailure {
-        let path = (setting.map { $0 + ": " } ?? "") + Escaping.visible(error.path)
-        switch error.kind {
-        case .system:
-            return CommandFailure(
-                .configuration, "\(path) cannot be used: \(error.reason)",
-                advice: "specify a file that this user can access, on a disk with space")
-        case .format:
-            return CommandFailure(
-                .badData, "\(path): \(error.reason)", advice: "build it again with `linkd short-links build`")
-        }
-    }
-
-    /// Calls a function, with its failure as one of a command.
-    static func system<Value>(
-        _ setting: String? = nil, _ body: () throws(ShortLinkError) -> Value
-    ) throws(CommandFailure) -> Value {
-        do throws(ShortLinkError) {
-            return try body()
-        } catch {
-            throw failure(error, setting)
-        }
     }
 }

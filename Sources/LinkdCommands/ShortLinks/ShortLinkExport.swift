@@ -32,7 +32,7 @@ struct ShortLinkExport: ~Copyable {
         var long: Set<String>
     }
 
-    /// The forms, of which all that fit must name the same columns.
+    /// The forms, which must name the same columns if several of them fit a file.
     static let forms = [
         Form(platform: "firebase", short: ["shortlink"], long: ["deeplink", "deeplinklink", "link"]),
         Form(

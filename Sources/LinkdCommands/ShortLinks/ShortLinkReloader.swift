@@ -36,25 +36,12 @@ final class ShortLinkReloader: Sendable {
         requestsAtStart = requests()
         lookNanoseconds = UInt64(lookMilliseconds) * 1_000_000
         stampsAtStart = [TableFiles.Stamp(path: path, file: FileStamp(of: path))]
-        source = ShortLinkSource(try Self.file(at: path))
+        source = ShortLinkSource(try ShortLinkFile.ofSetting(path))
         log.log(.info, "short_links.loaded", "short links loaded", Self.fields(path, source.file))
     }
 
     /// The file for deciders.
     var shortLinks: ShortLinkSource { source }
-
-    /// Opens the file of the setting, and reads all of it.
-    static func file(at path: String) throws(CommandFailure) -> ShortLinkFile {
-        let file = try ShortLinkBuild.system("short.links") { () throws(ShortLinkError) in
-            try ShortLinkFile(path: path)
-        }
-        guard file.verify() else {
-            throw CommandFailure(
-                .badData, "short.links: \(Escaping.visible(path)) is damaged",
-                advice: "build it again with `linkd short-links build`, which renames it when it is complete")
-        }
-        return file
-    }
 
     private static func fields(_ path: String, _ file: ShortLinkFile) -> LogFields {
         ["file": .text(path), "hash": .text(file.hash.string), "links": .count(file.count)]
@@ -91,7 +78,7 @@ final class ShortLinkReloader: Sendable {
     func reload() {
         let old = source.file
         do throws(CommandFailure) {
-            let new = try Self.file(at: path)
+            let new = try ShortLinkFile.ofSetting(path)
             guard new.fullHash != old.fullHash else { return }
             source.replace(new)
             log.log(

@@ -104,7 +104,7 @@ struct CheckedTable {
         (table, problems, isTruncated) = (same, [], false)
     }
 
-    /// Returns the hash of a file as that of a table, or nil if it cannot be read.
+    /// Returns the hash that the table of a file has, or nil if the file cannot be read.
     static func hash(ofFile path: String) -> String? {
         guard case .success(let bytes) = Platform.contents(of: path, limit: limitBytes) else { return nil }
         return SHA256.hex(bytes)
@@ -140,7 +140,7 @@ struct CheckedTable {
     /// A Boolean value that indicates whether this library, or the older one of the check, refuses the table.
     var isRefused: Bool { table == nil || errors > 0 }
 
-    /// The number of problems because of which the table is refused.
+    /// The number of problems that are reasons to refuse the table.
     var errors: Int { problems.count { $0.severity == .error } }
 
     /// The number of errors as text, with a remark if there are more.

@@ -42,7 +42,7 @@ struct PropertyCheck {
     /// The number of errors.
     var refuted: Int { problems.count { $0.severity == .error } }
 
-    /// The failure because of which the table is refused, or nil if no property is refuted.
+    /// The failure with which a command refuses the table, or nil if no property is refuted.
     var failure: CommandFailure? {
         guard refuted > 0 else { return nil }
         guard file != nil else {

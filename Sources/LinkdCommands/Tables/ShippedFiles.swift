@@ -57,7 +57,7 @@ struct ShippedFiles: Sendable {
 
 /// The route tables that a command reads.
 enum TablePaths {
-    /// Returns the files in the arguments of a command, or those of its settings.
+    /// Returns the files in the arguments of a command, or else the files in its settings.
     static func of(_ call: Invocation) throws(CommandFailure) -> [String] {
         // Settings are read in any case, so that wrong ones are reported.
         let settings = try call.settings()

@@ -51,7 +51,7 @@ extension OutputArena {
 }
 
 extension Escaping {
-    /// Returns the names in backquotes, of which at most ten are listed.
+    /// Returns at most ten of the names in backquotes, and the number of the others.
     static func list(_ names: [String]) -> String {
         let shown = names.prefix(10).map { "`" + Escaping.visible(DisplayWidth.cut($0, to: 60)) + "`" }
         return shown.joined(separator: ", ") + (names.count > 10 ? ", and \(names.count - 10) more" : "")

@@ -51,7 +51,7 @@ struct LoadedVendors: Sendable {
         report: (_ file: String, _ problem: CheckedVendors.Problem) -> Void
     ) throws(CommandFailure) {
         if opensShortLinks, let path = settings.text("short.links") {
-            shortLinks = ShortLinkSource(try ShortLinkReloader.file(at: path))
+            shortLinks = ShortLinkSource(try ShortLinkFile.ofSetting(path))
         }
         for (setting, file) in Self.files {
             for path in Self.paths(setting, settings, try? shipped.path(file)) {
@@ -324,5 +324,42 @@ extension Limits {
             devices: Int(settings.number("limits.devices")),
             decisionBytes: Int(settings.number("limits.decision.bytes")),
             outputBytes: Int(settings.number("limits.output.bytes")))
+    }
+}
+
+extension ShortLinkFile {
+    /// Opens the file of the setting `short.links`, and reads all of it.
+    static func ofSetting(_ path: String) throws(CommandFailure) -> ShortLinkFile {
+        let file = try open(path, setting: "short.links")
+        guard file.verify() else {
+            throw CommandFailure(
+                .badData, "short.links: \(Escaping.visible(path)) is damaged",
+                advice: "build it again with `linkd short-links build`, which renames it when it is complete")
+        }
+        return file
+    }
+
+    /// Opens a file, with its failure as one of a command.
+    static func open(_ path: String, setting: String? = nil) throws(CommandFailure) -> ShortLinkFile {
+        do throws(ShortLinkError) {
+            return try ShortLinkFile(path: path)
+        } catch {
+            throw CommandFailure(error, setting: setting)
+        }
+    }
+}
+
+extension CommandFailure {
+    /// Creates the failure of a command for a file of short links.
+    init(_ error: ShortLinkError, setting: String? = nil) {
+        let path = (setting.map { $0 + ": " } ?? "") + Escaping.visible(error.path)
+        switch error.kind {
+        case .system:
+            self.init(
+                .configuration, "\(path) cannot be used: \(error.reason)",
+                advice: "specify a file that this user can access, on a disk with space")
+        case .format:
+            self.init(.badData, "\(path): \(error.reason)", advice: "build it again with `linkd short-links build`")
+        }
     }
 }

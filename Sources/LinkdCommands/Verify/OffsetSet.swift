@@ -109,7 +109,7 @@ struct ItemOutcomes {
     private var decided: UInt128 = 0
     /// The items with a dead letter.
     private var dead: UInt128 = 0
-    /// The items of which another group has a dead letter.
+    /// The items with a dead letter of another group.
     private var deadElsewhere: UInt128 = 0
     /// The number of items, or nil if it is unknown.
     var count: Int?

@@ -62,11 +62,11 @@ package struct OutcomeVerifier {
         var exists: OffsetSet
         var decided: OffsetSet
         var dead: OffsetSet
-        /// The records of which another group has a dead letter, or nil for none.
+        /// The records with a dead letter of another group, or nil for none.
         var deadElsewhere: OffsetSet?
         /// The items of the records with several messages.
         var items: [Int64: ItemOutcomes] = [:]
-        /// The items of which another group has a dead letter.
+        /// The items with a dead letter of another group.
         var itemsElsewhere: [Int64: ItemOutcomes] = [:]
         /// The messages with decisions for several devices: offset times 128, plus the item after 1 or 0 without one.
         var window = IndexWindow()
@@ -78,7 +78,7 @@ package struct OutcomeVerifier {
     private struct Topic {
         let name: String
         let bytes: [UInt8]
-        /// The number of partitions, of which some need not be checked.
+        /// The number of all partitions, including partitions that are not checked.
         let partitions: Int32
         var sources: [Int32: Int] = [:]
     }
@@ -201,8 +201,9 @@ package struct OutcomeVerifier {
     ///
     /// A record without a position is of another program. A group that writes its decisions elsewhere can have the same
     /// topic of dead letters. The dead letter of another group can also be of the same workers under an earlier name,
-    /// so it is an outcome of a record that has no other. That of an item is an outcome of that item only. One outside
-    /// of the home partition of its source is from before the topic grew, and does not tell where the home begins.
+    /// so it is an outcome of a record that has no other. The dead letter of an item is an outcome of that item only. A
+    /// dead letter outside of the home partition of its source is from before the topic grew, and does not tell where
+    /// the home begins.
     package mutating func deadLetter(
         at place: TopicPlace, of topic: ByteView?, _ partition: Int32?, _ offset: Int64?, item: Int? = nil,
         isOfGroup: Bool = true, isHome: Bool = true
@@ -399,7 +400,7 @@ package struct OutcomeVerifier {
         let last = cursors[slot]
         let isLater = (record.offset, number) > (last.last, last.place)
         if !sources[index].chosen.contains(record.offset) {
-            // Its order is of no interest, and that of later records is.
+            // The order of this record is not checked, but the order of later records is.
         } else if !isNew || record.offset == last.last && number == last.place {
             repeated(.doubled, place, "\(place) is another decision with the id \(record)\(number)")
         } else if !isLater {
@@ -535,7 +536,7 @@ package struct OutcomeVerifier {
     /// Returns the first offset of an input partition whose outcomes exist if they were ever written.
     ///
     /// The outcomes of a partition are in order. So if the first one that is left belongs to an earlier record,
-    /// retention has not removed that of a later one.
+    /// retention has not removed an outcome of a later record.
     private func certainFrom(_ index: Int) -> Int64 {
         guard !outcomes.isCompacted else { return .max }
         var from = Int64.min

@@ -132,7 +132,8 @@ package struct OutcomeTopics: Sendable {
         (self.hasAllDeadLetters, self.isCompacted, self.canRepeat) = (hasAllDeadLetters, isCompacted, canRepeat)
     }
 
-    /// Returns the number of a topic's partition among those of all topics, or nil if the topic does not have it.
+    /// Returns the number of a topic's partition among the partitions of all topics, or nil if the topic does not have
+    /// it.
     func number(of topic: Int, _ partition: Int32) -> Int? {
         guard topic + 1 < firsts.count else { return nil }
         let number = firsts[topic] + Int(partition)

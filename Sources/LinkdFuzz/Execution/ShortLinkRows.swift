@@ -3,8 +3,8 @@ enum ShortLinkRows {
     /// A short link without its scheme, and its destination.
     typealias Row = (key: [UInt8], destination: [UInt8])
 
-    /// Rows of which `short-links build` refuses most: destinations that lead back, that need other rules, that are
-    /// long, and that are no links.
+    /// Rows for `short-links build`, which refuses most of them: destinations that lead back, that need other rules,
+    /// that are long, and that are no links.
     static let forged: [Row] =
         rows([
             ("go.example/new", "shop:///p/new"), ("brand.app.link/a", "https://shop.example/p/new"),

@@ -348,7 +348,7 @@ extension TableAdvice {
         }
     }
 
-    /// Returns the redirects of which every chain leads back, to no route, or beyond the limit of redirects.
+    /// Returns the redirects whose chains all lead back, to no route, or beyond the limit of redirects.
     ///
     /// A redirect by id can end, because its captures also fill the template of a route to which it leads.
     ///

@@ -330,8 +330,8 @@ struct Comparison {
     /// A Boolean value that indicates whether the tables differ in more than their links' dialects and routes.
     var hasOtherParts = false
 
-    /// The attempts to break a property of the first table, instead of a comparison, or nil for a comparison.
-    var trial: PropertyTrial?
+    /// The trial that takes the place of the comparison, or nil for a comparison.
+    var trial: (any RequestTrial)?
 
     /// The maximum number of devices and queries for one set of links.
     private static let maxContexts = 4_096
@@ -522,4 +522,15 @@ struct Comparison {
             TableDifference.Choice(route: $0.route, pattern: $0.pattern)
         }
     }
+}
+
+/// A trial of requests with one table, in place of a comparison of two.
+protocol RequestTrial {
+    /// The devices and queries to try.
+    var contexts: [EvaluationContext] { get set }
+    /// A Boolean value that indicates whether no more requests are needed or allowed.
+    var isOver: Bool { get }
+
+    /// Resolves a request, or returns nil if the trial is over.
+    mutating func decide(_ request: LinkRequest, _ device: DeviceFacts) -> DecisionPair?
 }

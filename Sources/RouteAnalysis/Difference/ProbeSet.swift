@@ -65,7 +65,7 @@ struct ProbeSet {
         Set(dependencies.order).count > 1 ? probes.others + probes.pairs : probes.others
     }
 
-    /// Returns the fitting values and those of a context in other queries that the tables can read differently.
+    /// Returns the fitting values and the values of a context, in other queries that the tables can read differently.
     func spellings(_ context: EvaluationContext) -> [RequestValues] {
         guard let old = blocks[0], let new = blocks[1] else { return [] }
         let values = merged(probes.fitting, context)
@@ -128,7 +128,7 @@ extension RequestValues {
 
 /// Queries that two dialects read differently, written with given names and values.
 enum DialectProbes {
-    /// Returns queries in the form of a link, some of which have one more name.
+    /// Returns queries in the form of a link, with at most one additional name.
     static func queries(
         _ values: RequestValues, _ absentNames: [String], _ old: TableSource.LinkBlock, _ new: TableSource.LinkBlock
     ) -> [String] {

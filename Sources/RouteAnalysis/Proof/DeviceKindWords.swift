@@ -1,6 +1,6 @@
 // The answers of devices in words.
 extension DeviceQuestion {
-    /// Returns the answers of some devices as opposed to those of others, such as `app before 4.0.0`.
+    /// Returns words for the answers of some devices as opposed to the answers of others, such as `app before 4.0.0`.
     ///
     /// - Parameters:
     ///   - answers: The answers of the devices.
@@ -48,7 +48,7 @@ extension DeviceQuestion {
         var (first, end) = (low, high)
         while first > 1, !others.contains(UInt16(first - 1)) { first -= 1 }
         while end < last, !others.contains(UInt16(end + 1)) { end += 1 }
-        // A named version of which there is no device is on the side on which most conditions have it.
+        // A named version that no device has is on the side on which most conditions have it.
         if first > 1, first < low, !first.isMultiple(of: 2) { first += 1 }
         if end > high, end.isMultiple(of: 2) { end -= 1 }
         if first == end, first.isMultiple(of: 2) { return named[first / 2 - 1] }

@@ -16,7 +16,7 @@ package struct DeviceKinds: Sendable {
     ///
     /// - Parameters:
     ///   - tables: The tables.
-    ///   - platforms: Platforms that are distinguished in addition to those of the tables.
+    ///   - platforms: Platforms to distinguish in addition to the platforms that the tables name.
     package init(_ tables: [RouteTable], platforms: [String]) {
         let asked = DeviceQuestions(tables.map(\.source))
         var questions: [DeviceQuestion] = []

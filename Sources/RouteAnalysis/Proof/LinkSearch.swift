@@ -364,7 +364,9 @@ struct PatternSpace {
     /// The steps of all searches for the ends of redirects.
     var redirectSteps = 0
 
-    /// Numbers the patterns of tables, of which one determines how links are read.
+    /// Numbers the patterns of tables.
+    ///
+    /// The table at the index `reading` determines how links are read.
     ///
     /// - Parameters:
     ///   - shifts: For each table, the number of segments before the segments that its patterns match.

@@ -346,7 +346,7 @@ struct TextRange<Value> {
     private var texts: [[UInt8]] = []
     private var values: [Value] = []
 
-    /// Sorts texts, each of which can have several values.
+    /// Sorts texts, which can have several values each.
     init(_ entries: [(text: [UInt8], value: Value)]) {
         let sorted = entries.sorted { compareBytes($0.text, $1.text) < 0 }
         texts = sorted.map(\.text)

@@ -106,20 +106,3 @@ extension PossibleResults {
         }
     }
 }
-
-extension TableSource {
-    /// Returns a Boolean value that indicates whether a name is always whole segments of the path in links that some
-    /// patterns match, if it has a text.
-    func isWholeSegment(_ name: String, in patterns: [RoutePattern]) -> Bool {
-        let captures = patterns.map { $0.path.captures.first { $0.name == name } }
-        // Without a capture, the name is that of a rewrite, which can have other text in its segment.
-        let isOther = captures.contains { $0 == nil } && blocks.contains { $0.rewrites.contains { $0.name == name } }
-        let own = captures.compactMap(\.self)
-        return !isOther && !own.isEmpty && own.allSatisfy { $0.isTail || $0.isWholeSegment }
-    }
-}
-
-extension Capture {
-    /// A Boolean value that indicates whether the capture has no text beside it in its segment.
-    var isWholeSegment: Bool { extent == .segment(prefix: 0, suffix: 0) }
-}

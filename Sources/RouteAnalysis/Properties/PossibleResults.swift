@@ -31,7 +31,7 @@ struct PossibleResults {
     private static let maxCells = 4_096
     /// The limits of the steps of one way to a route, and of all together.
     private static let (maxOfRoute, maxOfAll) = (1 << 19, 1 << 22)
-    /// The steps of the current route, and those of all before it.
+    /// The steps of the current route, and the steps of all routes before it.
     ///
     /// A step compares two cells, or stores a fact of a new cell, so the steps bound the time and the memory.
     private var (steps, stepsBefore) = (0, 0)
@@ -78,7 +78,9 @@ struct PossibleResults {
         return found
     }
 
-    /// A Boolean value that indicates whether no more steps can be made, of which it takes note.
+    /// A Boolean value that indicates whether no more steps can be made.
+    ///
+    /// If so, `isCut` is true afterward.
     private var isFull: Bool {
         mutating get {
             guard steps > Self.maxOfRoute || stepsBefore + steps > Self.maxOfAll || isOver() else { return false }

@@ -26,6 +26,8 @@ package struct PropertySearch {
     private let space: DeviceSpace
     private var results: PossibleResults
     private var comparison: Comparison
+    /// The attempts to break the current property.
+    private var trial: PropertyTrial? { comparison.trial as? PropertyTrial }
     private let paths: CoordinatorPaths
     private let readings: [PropertyReading]
     private var spaces: [Int: PropertySpace] = [:]
@@ -103,13 +105,14 @@ package struct PropertySearch {
             return .proved(note: "it covers nothing: no device and no query can meet its `when`")
         }
         comparison.trial = PropertyTrial(property, table, names)
-        defer { requestCount += comparison.trial?.count ?? 0 }
+        defer { requestCount += trial?.count ?? 0 }
+        let budget = budget
         for shift in spaces.keys { spaces[shift]?.renew(budget) }
         if !property.needsLink { searchOthers(&task) }
-        if let found = comparison.trial?.witness { return .refuted(shorter(found, property)) }
+        if let found = trial?.witness { return .refuted(shorter(found, property)) }
         if hasLinks(property.forms) { searchLinks(&task) }
-        if comparison.trial?.witness == nil, !property.needsLink { searchRoutes(&task) }
-        if let found = comparison.trial?.witness { return .refuted(shorter(found, property)) }
+        if trial?.witness == nil, !property.needsLink { searchRoutes(&task) }
+        if let found = trial?.witness { return .refuted(shorter(found, property)) }
         if isOver() { task.gap = task.gap ?? Self.endedText }
         if results.isCut { task.gap = task.gap ?? "the routes distinguish too many kinds of devices" }
         if let gap = task.gap { return .unproved(gap) }
@@ -230,8 +233,8 @@ extension PropertySearch {
                 if comparison.trial?.isOver != false || isOver() { break }
             }
             spaces[reading.frame.shift] = own
-            if comparison.trial?.witness != nil { return }
-            if comparison.trial?.isExhausted == true { task.gap = task.gap ?? "too many requests were tried" }
+            if trial?.witness != nil { return }
+            if trial?.isExhausted == true { task.gap = task.gap ?? "too many requests were tried" }
             if isOver() { task.gap = task.gap ?? Self.endedText }
         }
         if task.property.needsLink { searchUnmatched(&task) }
@@ -278,7 +281,7 @@ extension PropertySearch {
             if !some.isEmpty { _ = isEmpty(set, reading, some, result, &own) }
             if !isEmpty(set, reading, reading.origins, result, &own) {
                 task.searches += 1
-                if comparison.trial?.witness != nil { return }
+                if trial?.witness != nil { return }
                 task.gap = task.gap ?? "no link of the route `\(route)` was found that shows a result which it may have"
             } else if !reading.isWhole {
                 task.gap = task.gap ?? "the link block of the route `\(route)` has too many rewrites"
@@ -297,7 +300,7 @@ extension PropertySearch {
             fallback: DeviceQuestions(), paths: paths)
         do throws(WorkBudget.Exhausted) {
             let found = try search.compareLinks(set, &own.search, &comparison)
-            if comparison.trial?.witness != nil { return false }
+            if trial?.witness != nil { return false }
             if let growth = result.growth, growth > 0 {
                 // A redirect makes the longest links too long.
                 let most = table.source.limits.maxSegments
@@ -334,7 +337,7 @@ extension PropertySearch {
         }
     }
 
-    /// Returns the devices, including those of failures before the end of the redirects, that may break the property.
+    /// Returns the devices that may break the property, including by a failure before the end of the redirects.
     private mutating func violations(ofEnd result: RedirectResult, _ task: inout Task) -> [DeviceCell] {
         guard let last = result.routes.last else { return [] }
         var reasons: [ReasonCode] = []
@@ -420,7 +423,7 @@ extension PropertySearch {
                         let found = try own.search.find(inside: inside, outside: outside, among: reading.origins)
                     else { continue }
                     tryLink(found)
-                    if comparison.trial?.witness == nil {
+                    if trial?.witness == nil {
                         task.gap = task.gap ?? "no link without a route was found that shows what happens to it"
                     }
                 } catch {
@@ -498,7 +501,7 @@ extension PropertySearch {
         guard !cells.isEmpty, comparison.trial?.isOver == false else { return }
         tryOnly(cells)
         run(&self)
-        if comparison.trial?.witness == nil { task.gap = task.gap ?? "no \(what) was found that shows its result" }
+        if trial?.witness == nil { task.gap = task.gap ?? "no \(what) was found that shows its result" }
     }
 
     private mutating func tryAll(_ request: LinkRequest) {
@@ -541,14 +544,14 @@ extension PropertySearch {
             if cells.isEmpty { continue }
             tryOnly(cells)
             comparison.compare(route: route.id.value, DeviceQuestions(), [proof])
-            if cells.count > failing.count, comparison.trial?.witness == nil {
+            if cells.count > failing.count, trial?.witness == nil {
                 task.gap =
                     task.gap
                     ?? "no request of the route `\(route.id.value)` was found that shows a result which it may have"
             }
         }
         spaces[0] = own
-        if !failing.isEmpty, comparison.trial?.witness == nil {
+        if !failing.isEmpty, trial?.witness == nil {
             task.gap = task.gap ?? "no request by a route's id was found that shows how it fails"
         }
     }

@@ -64,7 +64,7 @@ struct PropertyReading {
 struct PropertySpace {
     var search: LinkSearch
     private let index: PatternIndex
-    /// The numbers of the table's patterns, which those of the properties follow.
+    /// The numbers of the table's patterns, before the numbers of the properties' patterns.
     let tablePatterns: Range<Int>
     private var preceding: [Int: [Int]] = [:]
     private var ends: [[Int]: [RedirectResult]] = [:]

@@ -82,7 +82,7 @@ struct PropertyScope {
 }
 
 /// The attempts to break a property of a table, whose resolver judges each of them.
-struct PropertyTrial {
+struct PropertyTrial: RequestTrial {
     private let property: RouteProperty
     private let table: RouteTable
     private let names: ScreenNames

@@ -53,15 +53,15 @@ package struct ResultTest: Sendable {
 
     /// The outcomes, or nil for any.
     package var outcomes: Set<Decision.Outcome>?
-    /// The screens, of which one must be shown, or nil for any.
+    /// The screens that fulfill the test if one of them is shown, or nil for any.
     package var screens: [ScreenTest]?
-    /// The presentations, of which the screen must have one, or nil for any.
+    /// The presentations that fulfill the test if the screen has one of them, or nil for any.
     package var presents: Set<Presentation>?
     /// The places that count for `screens` and `presents`.
     package var places = Set(Place.allCases)
-    /// The origins, one of which the opened URL must have, or nil for any.
+    /// The origins that fulfill the test if the opened URL has one of them, or nil for any.
     package var external: [OriginTest]?
-    /// The origins, none of which the opened URL may have, or nil for any.
+    /// The origins that the opened URL must not have, or nil for none.
     package var otherExternal: [OriginTest]?
 
     /// A Boolean value that indicates whether the test is about screens.
@@ -165,7 +165,7 @@ extension ResultTest {
         }
     }
 
-    /// Returns a Boolean value that indicates whether a screen is one of those of the test.
+    /// Returns a Boolean value that indicates whether a shown screen passes the test.
     func matches(_ shown: ShownScreen) -> Bool {
         guard places.contains(shown.place) else { return false }
         if let presents, !presents.contains(shown.present) { return false }
@@ -175,7 +175,7 @@ extension ResultTest {
         }
     }
 
-    /// Returns a Boolean value that indicates whether the parts of a URL are those of the test.
+    /// Returns a Boolean value that indicates whether a URL with these parts passes the test.
     func allows(_ scheme: String, _ host: [UInt8], _ port: UInt16?) -> Bool {
         if let external, !external.contains(where: { $0.matches(scheme, host, port) }) { return false }
         return otherExternal?.contains { $0.matches(scheme, host, port) } != true

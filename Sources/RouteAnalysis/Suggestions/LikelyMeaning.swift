@@ -2,9 +2,9 @@ package import LinkCoordinator
 package import StrictJSON
 
 extension TableHint {
-    /// Adds a suggestion to a problem: that of the first hint that has one, or the one that the problem already has.
+    /// Adds the suggestion of the first hint that has one to a problem, which otherwise keeps its own suggestion.
     ///
-    /// For a file that is not JSON, the position is that of the most likely mistake, not where the reader stopped.
+    /// For a file that is not JSON, the problem moves from where the reader stopped to the most likely mistake.
     @Sendable package static func advise(_ hints: [TableHint], _ problem: inout TableProblem) {
         for case .json(let error, let file) in hints { JSONAdvice.correct(&problem, error, in: file) }
         problem.suggestion = hints.lazy.compactMap(\.suggestion).first ?? problem.suggestion

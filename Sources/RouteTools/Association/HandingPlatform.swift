@@ -83,7 +83,7 @@ struct ApplePlatform: HandingPlatform {
         rules.written.work(state.openWritten) + rules.decoded.work(state.openDecoded)
     }
 
-    // A decision runs all patterns, of which a few states at a time.
+    // A decision runs all patterns, and only a few of their states are active at a time.
     var total: Int { rules.rules.count + (rules.written.steps.count + rules.decoded.steps.count) / 4 }
 
     func isDead(_ state: State) -> Bool {

@@ -183,7 +183,7 @@ struct PathSearch<Platform: HandingPlatform> {
         let required = (queries[route] ?? "").split(separator: "&")
         for rest in [LinkRest()] + units.prefix(Self.maxTries).flatMap(platform.rests) {
             let items = rest.query.split(separator: "&")
-            // For a name of both, the value of the file or that of the route can be the one that fits both.
+            // If the file and the route have an item with the same name, the value of either one can fit both.
             let queries = [Self.merged(items, into: required), Self.merged(required, into: items)]
             for query in items.isEmpty ? queries.prefix(1) : queries[...] {
                 let link = link(path, LinkRest(query: query, fragment: rest.fragment))

@@ -254,7 +254,7 @@ struct AndroidPath: Hashable {
 
 /// The paths of a manifest for a shape.
 struct AndroidPattern {
-    /// The paths, one of which a link must match.
+    /// The paths: a link must match one of them.
     var paths: [AndroidPath] = []
     /// A description of the additional links that the paths match, or nil if there are none.
     var additionalMatches: String?

@@ -269,7 +269,7 @@ struct ContractObject: Sendable {
     let members: [ContractMember]
     /// A Boolean value that indicates whether there are no other members, because the table declares all of them.
     let isClosed: Bool
-    /// The members of which an object has exactly one.
+    /// The members that are alternatives: an object has exactly one of them.
     let oneOf: [String]
 
     init(

@@ -172,7 +172,7 @@ struct SwiftTypeNames {
 
     /// Creates the names; by default they are derived from the table's id.
     ///
-    /// The other names begin with that of the links, without `Link` at its end.
+    /// The other names begin with the name of the links, without `Link` at its end.
     init(tableID: String, link: String?) {
         self.link = link.map(SwiftNames.type) ?? CodeNames.camel(tableID, upper: true) + "Link"
         var stem = self.link.hasSuffix("Link") ? String(self.link.dropLast(4)) : self.link

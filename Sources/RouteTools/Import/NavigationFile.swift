@@ -2,7 +2,8 @@ internal import StrictJSON
 
 /// The `linking` object of React Navigation, as JSON.
 ///
-/// The paths are those of `getStateFromPath`: the path of a screen follows that of its parent, unless it is exact.
+/// The paths are the same as in `getStateFromPath`: the path of a screen follows the path of its parent, unless it is
+/// exact.
 struct NavigationFile {
     /// A segment of a path.
     enum Segment: Hashable {
@@ -20,7 +21,7 @@ struct NavigationFile {
         /// The names of the navigators, from the outermost, and of the screen.
         var names: [String]
         var segments: [Segment]
-        /// The path as written, after that of its parents.
+        /// The path as written, without the paths of its parents.
         var text: String
         var place: AssociationProblem.Place
         /// A Boolean value that indicates whether a remark says that the table leaves the path out.
@@ -124,7 +125,7 @@ struct NavigationFile {
     ) {
         let segments = (isExact ? [] : parent) + Self.segments(text)
         let parameters = segments.compactMap { if case .parameter(let name, _, _) = $0 { name } else { nil } }
-        // The empty path is only that of the whole, even for a screen inside of others with paths.
+        // The text is only the screen's own path, so it can be empty for a screen inside of others with paths.
         var path = Path(names: names, segments: segments, text: text, place: places.place(value, pointer))
         if segments.contains(where: { if case .unknown = $0 { true } else { false } }) {
             note(.leavesOut, "the path `\(text)`, which is not one of React Navigation", value, pointer)

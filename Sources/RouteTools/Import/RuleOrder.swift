@@ -69,7 +69,7 @@ struct DraftPattern {
     }
 
     /// Returns a Boolean value that indicates whether every query that meets the conditions of another pattern meets
-    /// those of this one.
+    /// the conditions of this one.
     func isImplied(by other: DraftPattern) -> Bool { query(with: other).map { $0 == other.query } ?? false }
 
     private func sharesOrigins(with other: DraftPattern) -> Bool {
@@ -260,7 +260,7 @@ extension TableDraft {
     /// with patterns for the links that it has in common with the later ones of the other kind, unless its own patterns
     /// precede those. A pattern for common links precedes the later one, because it is narrower, or has the same path
     /// and more conditions. The table is therefore right after each step, whatever the later parts are. If a pattern
-    /// for common links cannot be had, the route that opens links gives way: it never takes those of an exclusion.
+    /// for common links cannot be had, the route that opens links gives way: it never takes the links of an exclusion.
     mutating func decideInOrder() {
         guard routes.contains(where: \.isExcluded), !routes.allSatisfy(\.isExcluded) else { return }
         var later: [DraftPattern] = []

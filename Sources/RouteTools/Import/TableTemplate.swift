@@ -10,7 +10,7 @@ package struct TableTemplate {
     ///
     /// - Parameters:
     ///   - id: The id of the table.
-    ///   - scheme: The scheme of the app's links, in lowercase. It is not that of web links.
+    ///   - scheme: The scheme of the app's links, in lowercase. It is not a scheme of web links.
     ///   - host: The host of its web links, or nil for none.
     package init?(id: String, scheme: String, host: String? = nil) {
         guard NameRule.identifier.matches(id), TableDraft.isScheme(scheme), !["https", "http"].contains(scheme) else {

@@ -46,7 +46,7 @@ extension TableChecks {
         return []
     }
 
-    /// Finds the stacks of a route whose targets are parents, after those of its own parents that it needs.
+    /// Finds the stacks of a route whose targets are parents, after the stacks of its own parents that it needs.
     ///
     /// Each route is computed once, because the number of ways through the parents grows exponentially with their
     /// depth.

@@ -62,7 +62,7 @@ struct FeedSummary {
     }
 }
 
-/// The topics that a console reads: those of the decisions, then those of the dead letters.
+/// The topics that a console reads: the topics of the decisions, then the topics of the dead letters.
 struct FeedTopics: Equatable, Sendable {
     /// The names.
     let names: [String]

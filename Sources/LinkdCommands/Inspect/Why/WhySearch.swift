@@ -338,8 +338,10 @@ extension Decider {
     }
 }
 
-/// The tables at hand beside those of an archive's topic: the archive of a worker's state directory, and the tables of
-/// the settings or else the shipped ones.
+/// The tables at hand in addition to the tables in an archive's topic.
+///
+/// They are the tables in the archive of a worker's state directory, and the tables of the settings or else the shipped
+/// ones.
 struct WhyTables: Sendable {
     /// A table with its source.
     struct Entry: Sendable {

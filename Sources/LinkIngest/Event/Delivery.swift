@@ -157,8 +157,9 @@ struct DeliveryNodes: BitwiseCopyable {
 
 // Reads the values that delivery needs.
 extension VendorReader {
-    /// Returns the nodes of the values for devices of a class: those of the form of a whole record, or those in the
-    /// part of an FCM message.
+    /// Returns the nodes of the values for devices of a class.
+    ///
+    /// The form of a whole record states their places, and an FCM message has them in its part for the class.
     mutating func deliveryNodes(_ push: UnsafePointer<PushMessage>, for platform: PlatformClass) -> DeliveryNodes {
         switch push.pointee.kind {
         case .record:

@@ -7,7 +7,7 @@ internal import StrictJSON
 ///
 /// See DecisionReference, "Context".
 package struct QueryNames: ~Copyable {
-    /// The default names: those of campaigns.
+    /// The default names, which describe a campaign.
     package static let campaign = ["utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content"]
     /// The limit of names.
     package static let most = 16
