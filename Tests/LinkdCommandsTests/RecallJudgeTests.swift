@@ -52,17 +52,18 @@ internal import Testing
     /// Returns the answer for the decision of a table, as a state or the bytes of a correction.
     private static func answer(
         of table: RouteTable, _ list: [RecallConfiguration], _ replacement: RouteTable, now: Int64 = early,
-        messageLimits: [Int] = [.max], topic: String = "out", archive: ConfigurationArchive? = nil
+        messageLimits: [Int] = [.max], topic: String = "out", archive: ConfigurationArchive? = nil,
+        id text: String = "in-0-7-0"
     ) throws -> String {
-        let id = try #require(DecisionID("in-0-7-0"))
+        let id = try #require(DecisionID(text))
         let maker = try configuration(table, replacement)
         return try withRecord { record in
             guard case .decision(let bytes) = maker.decide(record, id, (nil, nil), isNew: false) else {
                 return "no decision"
             }
             let plan = RecallPlan(
-                RecordFilter(), hash: String(table.hash.prefix(8)), application: nil, inputs: ["in"],
-                outputs: ["out", "other"], partitionCounts: [1, 1], limit: 1)
+                RecordFilter(), hash: String(table.hash.prefix(8)), replacement: String(replacement.hash.prefix(8)),
+                application: nil, inputs: ["in"], outputs: ["out", "other"], partitionCounts: [1, 1], limit: 1)
             var tape = DecisionTape()
             try bytes.withUnsafeBufferPointer { bytes in
                 let key = ByteView("d" as StaticString)
@@ -155,6 +156,9 @@ internal import Testing
         #expect(try Self.answer(of: wrong, [old], right) == "version")
         #expect(try Self.answer(of: wrong, [new], right) == "different")
         #expect(try Self.answer(of: wrong, [old, new], right) == "version")
+        let list = [try Self.configuration(wrong, right)]
+        #expect(try Self.answer(of: wrong, list, right, id: "in-0-7-0~999") == "no_number_left")
+        #expect(try Self.answer(of: wrong, same, renamed, id: "in-0-7-0~999") == "same")
     }
 
     /// The times of the other version and of this one since the decision, in milliseconds, and the cause.

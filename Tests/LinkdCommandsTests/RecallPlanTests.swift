@@ -20,11 +20,14 @@ internal import Testing
         var facts = ""
         var isNull = false
         var offset: Int64 = 0
+        var topic = "out"
 
         var value: String {
-            #"{"decision":"\#(id)""# + (superseded.map { #","supersedes":"\#($0)""# } ?? "")
-                + (facts.isEmpty ? "" : #","facts":\#(facts)"#)
-                + #","event":"e","device":"\#(device)","table":"\#(table)","route":"\#(route)","outcome":"none"}"#
+            id == "foreign"
+                ? "{}"
+                : #"{"decision":"\#(id)""# + (superseded.map { #","supersedes":"\#($0)""# } ?? "")
+                    + (facts.isEmpty ? "" : #","facts":\#(facts)"#)
+                    + #","event":"e","device":"\#(device)","table":"\#(table)","route":"\#(route)","outcome":"none"}"#
         }
 
         func withViews(_ body: (ScannedRecord) throws -> Void) rethrows {
@@ -34,7 +37,7 @@ internal import Testing
                 let count = device.utf8.count
                 try body(
                     ScannedRecord(
-                        topic: "out", partition: partition, offset: offset, timestamp: time, key: all.slice(0, count),
+                        topic: topic, partition: partition, offset: offset, timestamp: time, key: all.slice(0, count),
                         value: isNull ? nil : all.dropFirst(count), headers: []))
             }
         }
@@ -45,14 +48,16 @@ internal import Testing
         partitions: Int32 = 1, from start: Int64 = 0, maxSeen: Int = 100
     ) throws -> RecallPlan {
         let plan = RecallPlan(
-            filter, hash: "aaaaaaaa", application: nil, inputs: ["in"], outputs: ["out"],
-            partitionCounts: [partitions], limit: limit, maxSeen: maxSeen)
+            filter, hash: "aaaaaaaa", replacement: "bbbbbbbb", application: nil, inputs: ["in"],
+            outputs: ["out", "other"], partitionCounts: [partitions, partitions], limit: limit, maxSeen: maxSeen)
         var tape = DecisionTape()
         for record in records where record.offset >= start { try record.withViews { try plan.see($0, &tape) } }
-        if plan.mustBeginAgain {
+        while plan.mustBeginAgain {
             var spans = ScanPlan()
             for partition in 0..<partitions {
-                spans.partitions[TopicPartition(topic: "out", partition: partition)] = ScanPlan.Span(from: start)
+                for topic in ["out", "other"] {
+                    spans.partitions[TopicPartition(topic: topic, partition: partition)] = ScanPlan.Span(from: start)
+                }
             }
             plan.beginAgain(spans)
             for record in records { try record.withViews { try plan.see($0, &tape) } }
@@ -185,8 +190,20 @@ internal import Testing
         #expect(try Self.plan([other, erasure, correction]).choices.isEmpty)
         let right = Record(id: "in-0-2-0~1", table: Self.right, superseded: "in-0-2-0")
         #expect(try Self.plan([other, right, erasure, correction]).choices.isEmpty)
+        // The answer does not depend on what is read first, nor on `--since`.
+        #expect(try Self.plan([erasure, correction, other]).choices.isEmpty)
+        var last = correction
+        last.offset = 2
+        #expect(try Self.plan([erasure, other, last], from: 2).choices.isEmpty)
         // In a topic of corrections only, the device can have decided again elsewhere.
         #expect(Self.states(try Self.plan([right, erasure, correction])) == ["in-0-1-0~1 record_gone"])
+        // Decisions in another topic, and records of others, do not make it a topic of decisions.
+        for also in [
+            Record(id: "in-0-9-0", device: "e", table: Self.right, topic: "other"), Record(id: "foreign", device: "e"),
+        ] {
+            let plan = try Self.plan([erasure, also, correction])
+            #expect(Self.states(plan) == ["in-0-1-0~1 record_gone"], "\(also)")
+        }
     }
 
     @Test("A recall of more corrections than can be compared ends, and chooses nothing")
@@ -196,6 +213,15 @@ internal import Testing
         let error = #expect(throws: CommandFailure.self) { _ = try Self.plan(records, maxSeen: 3) }
         #expect(error?.reason == "more than 3 corrections would have to be compared with the decisions before them")
         #expect(error?.code == .badData)
+        // What this recall has published does not count, so it can go on.
+        let own = records.map { record in
+            var correction = record
+            (correction.id, correction.superseded) = (record.id.replacing("~1", with: "~2"), record.id)
+            correction.table = Self.right
+            return correction
+        }
+        #expect(try Self.plan(records, own, maxSeen: 4).count(.corrected) == 4)
+        #expect(try Self.plan(records + own.prefix(2), own.suffix(2), maxSeen: 4).count(.corrected) == 4)
     }
 
     @Test("What is decided after the choice is never chosen, and its devices are left alone")
@@ -216,6 +242,15 @@ internal import Testing
             Record(id: "in-0-1-0", device: "moved"), Record(id: "in-0-2-0", device: "erased"),
             Record(id: "in-0-3-0", device: "same", table: Self.right), Record(id: "in-0-4-0", device: "same"),
         ]
+        let all = (0..<3).map { index in
+            Record(
+                id: "in-0-\(index)-0", table: index < 2 ? Record(id: "").table : Self.right,
+                partition: index == 0 ? 0 : 1)
+        }
+        // A later decision in one partition says nothing about the last one in another.
+        for records in [all, [all[0], all[1], all[1], all[2]], [all[1], all[2], all[0]]] {
+            #expect(try Self.plan(records, partitions: 2).count(.scattered) == 1, "\(records)")
+        }
         let plan = try Self.plan(records)
         #expect(plan.count(.chosen) == 3)
         var tape = DecisionTape()

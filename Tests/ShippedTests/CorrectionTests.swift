@@ -12,6 +12,8 @@ internal import Testing
         var id: String
         var superseded: String?
         var device: String
+        /// A null record erases the device.
+        var isNull = false
 
         var line: String {
             #"{"decision":"\#(id)""# + (superseded.map { #","supersedes":"\#($0)""# } ?? "")
@@ -20,16 +22,16 @@ internal import Testing
     }
 
     /// Returns the positions of the decisions that a consumer applies, by the definition: a correction counts if the
-    /// decision before it that was applied for its device is the one that it corrects.
+    /// decision before it that was applied for its device is the one that it corrects, and no null record is between.
     private static func applied(_ decisions: [Decision]) -> [Int] {
         var result: [Int] = []
         for (index, decision) in decisions.enumerated() {
             let last = result.last { decisions[$0].device == decision.device }
-            if decision.superseded == nil || decision.superseded == last.map({ decisions[$0].id }) {
+            if decision.isNull || decision.superseded == nil || decision.superseded == last.map({ decisions[$0].id }) {
                 result.append(index)
             }
         }
-        return result
+        return result.filter { !decisions[$0].isNull }
     }
 
     /// Returns a topic with decisions, corrections that come at once, late, twice, or for another device.
@@ -38,7 +40,9 @@ internal import Testing
         for offset in 0..<300 {
             let device = ["d1", "d2", "d3", "u1"].randomElement(using: &random) ?? "d1"
             let former = all.randomElement(using: &random)
-            if let former, Int.random(in: 0..<2, using: &random) == 0 {
+            if Int.random(in: 0..<12, using: &random) == 0 {
+                all.append(Decision(id: "", superseded: nil, device: device, isNull: true))
+            } else if let former, !former.isNull, Int.random(in: 0..<2, using: &random) == 0 {
                 let parts = former.id.split(separator: "~")
                 let number = (parts.count == 2 ? Int(parts[1]) ?? 0 : 0) + 1
                 let isOwn = Int.random(in: 0..<8, using: &random) > 0
@@ -68,7 +72,7 @@ internal import Testing
             let decisions = Self.decisions(&random)
             let expected = Self.applied(decisions).map { decisions[$0].line }
             ignored += decisions.count - expected.count
-            let input = decisions.map { $0.line + "\n" }.joined()
+            let input = decisions.map { "\($0.device)\t\($0.isNull ? "" : $0.line)\n" }.joined()
             for command in [[program], ["python3", Self.samples.appending(path: "corrections.py").path]] {
                 let result = try ChildProcess.run(command, in: folder, input: input, seconds: 60)
                 #expect(result.status == 0, "seed \(seed): \(result.errors)")

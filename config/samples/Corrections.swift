@@ -1,10 +1,11 @@
 // The consumer's rule for corrections of `linkd recall`.
 //
-// Reads decisions from the standard input, one JSON object a line in the order of their records, and prints those to
-// apply. A service keeps `last` where it keeps the state of its devices, and changes both in one transaction.
+// Reads records from the standard input in their order, one a line: the key, a tab, and the decision as JSON, or
+// nothing for a null record, which erases the device or user. It prints the decisions to apply. A service keeps `last`
+// where it keeps the state of its devices, and changes both in one transaction.
 //
 //     swiftc config/samples/Corrections.swift -parse-as-library -o corrections
-//     linkd inspect -b localhost:9092 -f '%s\n' | ./corrections
+//     linkd inspect -b localhost:9092 -f '%k\t%s\n' | ./corrections
 
 import Foundation
 
@@ -31,6 +32,12 @@ struct LastDecisions {
         last[device] = decision.decision
         return true
     }
+
+    /// Forgets a device or user, so that a correction of an earlier decision does not bring it back.
+    mutating func erase(_ key: String) {
+        last["device " + key] = nil
+        last["user " + key] = nil
+    }
 }
 
 @main
@@ -39,7 +46,12 @@ enum Corrections {
         var last = LastDecisions()
         let decoder = JSONDecoder()
         while let line = readLine() {
-            if last.apply(try decoder.decode(Decision.self, from: Data(line.utf8))) { print(line) }
+            let parts = line.split(separator: "\t", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, !parts[1].isEmpty else {
+                last.erase(String(parts[0]))
+                continue
+            }
+            if last.apply(try decoder.decode(Decision.self, from: Data(parts[1].utf8))) { print(parts[1]) }
         }
     }
 }

@@ -1,9 +1,10 @@
-"""The consumer's rule for corrections of `linkd recall`.
+r"""The consumer's rule for corrections of `linkd recall`.
 
-Reads decisions from the standard input, one JSON object a line in the order of their records, and prints those to
-apply. A service keeps `last` where it keeps the state of its devices, and changes both in one transaction.
+Reads records from the standard input in their order, one a line: the key, a tab, and the decision as JSON, or nothing
+for a null record, which erases the device or user. It prints the decisions to apply. A service keeps `last` where it
+keeps the state of its devices, and changes both in one transaction.
 
-    linkd inspect -b localhost:9092 -f '%s\n' | python3 config/samples/corrections.py
+    linkd inspect -b localhost:9092 -f '%k\t%s\n' | python3 config/samples/corrections.py
 """
 
 import json
@@ -23,11 +24,20 @@ def applies(decision, last):
     return True
 
 
+def erase(key, last):
+    """Forgets a device or user, so that a correction of an earlier decision does not bring it back."""
+    last.pop(("device", key), None)
+    last.pop(("user", key), None)
+
+
 def main():
     last = {}
     for line in sys.stdin:
-        if applies(json.loads(line), last):
-            sys.stdout.write(line)
+        key, _, text = line.rstrip("\n").partition("\t")
+        if not text:
+            erase(key, last)
+        elif applies(json.loads(text), last):
+            print(text)
 
 
 if __name__ == "__main__":

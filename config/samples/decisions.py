@@ -1,17 +1,16 @@
 """A consumer of decisions in Python.
 
-Reads decisions from the standard input, one JSON object a line in the order of their records, checks each one with the
-schema of its table, and prints what to do for the device. A service also keeps `last` where it keeps the state of its
-devices (see corrections.py), and changes both in one transaction.
+Reads records as corrections.py does, checks each decision with the schema of its table, and prints what to do for the
+device. A service also keeps `last` where it keeps the state of its devices, and changes both in one transaction.
 
     linkd routes export config/routes/shop.json --format json-schema > shop.schema.json
-    linkd inspect -b localhost:9092 -f '%s\\n' | python3 config/samples/decisions.py shop.schema.json
+    linkd inspect -b localhost:9092 -f '%k\\t%s\\n' | python3 config/samples/decisions.py shop.schema.json
 """
 
 import json
 import sys
 
-from corrections import applies
+from corrections import applies, erase
 from jsonschema import Draft202012Validator
 
 
@@ -37,7 +36,11 @@ def main():
         validator = Draft202012Validator(json.load(file))
     last = {}
     for number, line in enumerate(sys.stdin, 1):
-        decision = json.loads(line)
+        key, _, text = line.rstrip("\n").partition("\t")
+        if not text:
+            erase(key, last)
+            continue
+        decision = json.loads(text)
         error = next(validator.iter_errors(decision), None)
         if error is not None:
             sys.exit(f"line {number}: {error.json_path} is not as in the schema: was the table changed?")

@@ -1,12 +1,12 @@
 // A consumer of decisions in TypeScript.
 //
-// Reads decisions of the shop from the standard input, one JSON object a line in the order of their records, and prints
-// what to do for the device. The compiler checks that it handles every outcome and every screen of the table. A service
-// also keeps `last` where it keeps the state of its devices, and changes both in one transaction.
+// Reads records of the shop as corrections.py does, and prints what to do for the device. The compiler checks that it
+// handles every outcome and every screen of the table. A service also keeps `last` where it keeps the state of its
+// devices, and changes both in one transaction.
 //
 //     linkd routes export config/routes/shop.json --format typescript > shop.ts
 //     tsc --strict --target es2020 --module commonjs --outDir . config/samples/decisions.ts shop.ts
-//     linkd inspect -b localhost:9092 -f '%s\n' | node decisions.js
+//     linkd inspect -b localhost:9092 -f '%k\t%s\n' | node decisions.js
 
 import type { Decision, Entry } from "./shop";
 
@@ -72,7 +72,12 @@ function action(decision: Decision): string {
 
 const lines = require("readline").createInterface({ input: process.stdin, crlfDelay: Infinity });
 lines.on("line", (line: string) => {
-    const decision: Decision = JSON.parse(line);
+    const [key, text] = line.split("\t", 2);
+    if (!text) {
+        for (const kind of ["device ", "user "]) last.delete(kind + key);
+        return;
+    }
+    const decision: Decision = JSON.parse(text);
     if (!applies(decision)) return;
     console.log([decision.device ?? decision.user, decision.outcome, action(decision).trim()].join("\t"));
 });

@@ -211,14 +211,15 @@ final class RecallJob {
             counts.append(Int32(ends.count))
         }
         let plan = RecallPlan(
-            filter, hash: String(hash.prefix(8)), application: call.text("application"), inputs: topics.inputs,
-            outputs: topics.outputs.names, partitionCounts: counts, limit: Int(call.number("max") ?? 1_000_000))
+            filter, hash: String(hash.prefix(8)), replacement: String(replacement.table.hash.prefix(8)),
+            application: call.text("application"), inputs: topics.inputs, outputs: topics.outputs.names,
+            partitionCounts: counts, limit: Int(call.number("max") ?? 1_000_000))
         try scan.start(spans)
         let names = topics.outputs.names.joined(separator: ", ")
         try scan.forEach(before: watch("reading \(names)", spans)) { record throws(CommandFailure) in
             try plan.see(record, &tape)
         }
-        if plan.mustBeginAgain {
+        while plan.mustBeginAgain {
             plan.beginAgain(spans)
             try scan.start(all)
             try scan.forEach(before: watch("reading \(names) from the first decision", all)) {

@@ -66,12 +66,13 @@ struct RecallJudge {
             if configurations.all.isEmpty { return .left(.unarchived) }
             return .left(configurations.hadOtherVersion(at: choice.time) ? .version : .different)
         }
-        guard let next = id.next else { return .left(.exhausted) }
-        switch found.configuration.decide(record, next, device, isNew: true) {
+        let next = id.next
+        switch found.configuration.decide(record, next ?? id, device, isNew: true) {
         case .none: return .left(.refused)
         case .decision(let new):
             if isSame(found.bytes, new, found.configuration.member) { return .left(.same) }
             if found.configuration.hasExpired(at: now) { return .left(.expired) }
+            guard let next else { return .left(.exhausted) }
             let limit = messageLimits[messageLimits.count > 1 ? Int(choice.output) : 0]
             if DeadLetterOutput.frameBytes + Int(choice.keyCount) + new.count > limit { return .left(.large) }
             return .correct(

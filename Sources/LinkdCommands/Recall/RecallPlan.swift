@@ -124,6 +124,8 @@ final class RecallPlan {
     private let filter: RecordFilter
     /// The last characters of the table's name in decisions, such as `+d1ec0520`.
     private let suffix: [UInt8]
+    /// The same of the new table.
+    private let replacement: [UInt8]
     private let application: String?
     private let limit: Int
     private let known: Set<String>
@@ -155,16 +157,25 @@ final class RecallPlan {
     private var applied: [UInt64: Applied] = [:]
     /// The decisions of watched devices that were seen while the last one was not known.
     private var seen: Set<UInt64> = []
+    /// The number of decisions in `seen`, without the decisions of the new table, which earlier calls have published.
+    private var seenCount = 0
     /// The first offsets of the decisions to choose from, by topic and partition, while all are read once more.
     private var starts: [[Int64]] = []
-    /// A Boolean value that indicates whether a topic has decisions that correct no other.
-    private var hasOriginals = false
+    /// The topics with decisions that correct no other.
+    private var hasOriginals: [Bool]
+    /// The topics in which a null record of a watched device was read before any such decision.
+    private var hasEarlyErasures: [Bool]
     private var isSecondTime = false
     /// A Boolean value that indicates whether the decisions must be read once more, from the first one on.
-    var mustBeginAgain: Bool { !watched.isEmpty && !isSecondTime }
+    ///
+    /// The answer must not depend on which partition is read first. So a third time is needed if a null record was
+    /// read before it was known that its topic has decisions that correct no other.
+    var mustBeginAgain: Bool {
+        !watched.isEmpty && (!isSecondTime || zip(hasOriginals, hasEarlyErasures).contains { $0 && $1 })
+    }
     /// The limit of watched devices, unless more can be chosen.
     private static let maxWatched = 1_000_000
-    /// The limit of the decisions in `seen`.
+    /// The limit of `seenCount`.
     private let maxSeen: Int
 
     /// The decision that a consumer has applied last for a device in a partition.
@@ -182,17 +193,22 @@ final class RecallPlan {
     /// - Parameters:
     ///   - filter: The filter of decisions.
     ///   - hash: The first 8 digits of the table's SHA-256.
+    ///   - replacement: The first 8 digits of the new table's SHA-256.
     ///   - inputs: The inputs of the settings.
-    ///   - outputs: The topics of decisions, in each of which the last decision of a device counts.
+    ///   - outputs: The topics of decisions. The last decision of a device counts in each topic.
     ///   - partitionCounts: Their numbers of partitions.
     ///   - limit: The limit of devices.
     ///   - maxSeen: The limit of corrections whose devices have no earlier decision.
     init(
-        _ filter: RecordFilter, hash: String, application: String?, inputs: [String], outputs: [String],
+        _ filter: RecordFilter, hash: String, replacement: String, application: String?, inputs: [String],
+        outputs: [String],
         partitionCounts: [Int32], limit: Int, maxSeen: Int = 4_000_000
     ) {
         self.filter = filter
         suffix = Array("+\(hash)".utf8)
+        self.replacement = Array("+\(replacement)".utf8)
+        hasOriginals = outputs.map { _ in false }
+        hasEarlyErasures = hasOriginals
         self.application = application
         self.limit = limit
         known = Set(inputs)
@@ -213,7 +229,9 @@ final class RecallPlan {
         }
         guard let value = record.value else { return erase(key, output, record.partition, isEarlier) }
         decision.begin(value)
-        if !hasOriginals { hasOriginals = decision.member("supersedes") < 0 }
+        if !hasOriginals[Int(output)] {
+            hasOriginals[Int(output)] = decision.member("supersedes") < 0 && decision.member("decision") >= 0
+        }
         let isUser = decision.member("user") >= 0
         let device = Self.hash(key, Self.kind(isUser: isUser, in: output))
         let found = devices[device]
@@ -221,7 +239,8 @@ final class RecallPlan {
         let isMatch = !isFinished && !isEarlier && matches(record, &decision)
         guard isMatch || found != nil || watched.contains(device), let id = decision.string("decision") else { return }
         let superseded = decision.string("supersedes").map { Self.hash($0, 2) }
-        if try isIgnored(id, superseded, device, record.partition, isMatch) || isEarlier { return }
+        let isOwn = isMade(decision.string("table"), by: replacement)
+        if try isIgnored(id, superseded, device, record.partition, isMatch, isOwn) || isEarlier { return }
         if let found {
             let index = Int(found)
             if choices[index].isOpen {
@@ -241,7 +260,10 @@ final class RecallPlan {
         guard let parsed = DecisionID(id.string), var choice = try choice(record, &decision, parsed) else { return }
         choice.last = Self.hash(id, 2)
         if let found {
-            if choices[Int(found)].outputPartition != choice.outputPartition { choice.state = .scattered }
+            let earlier = choices[Int(found)]
+            if earlier.state == .scattered || earlier.outputPartition != choice.outputPartition {
+                choice.state = .scattered
+            }
             move(&choice, into: choices[Int(found)])
             choices[Int(found)] = choice
             replaced += 1
@@ -257,8 +279,9 @@ final class RecallPlan {
             let device = Self.hash(key, Self.kind(isUser: isUser, in: output))
             if isSecondTime, watched.contains(device) {
                 // A device in a topic of corrections only can have decided again elsewhere.
-                let isKnown = hasOriginals || applied[Self.key(device, partition)]?.isKnown == true
-                applied[Self.key(device, partition)] = Applied(last: 0, isKnown: isKnown)
+                let isKnown = applied[Self.key(device, partition)]?.isKnown == true
+                if !isKnown, !hasOriginals[Int(output)] { hasEarlyErasures[Int(output)] = true }
+                applied[Self.key(device, partition)] = Applied(last: 0, isKnown: isKnown || hasOriginals[Int(output)])
             }
             guard !isEarlier, let found = devices[device] else { continue }
             let index = Int(found)
@@ -276,7 +299,7 @@ final class RecallPlan {
     /// were removed, the superseded decision can be one that was not seen. The correction was applied then, because it
     /// was the correction of the last decision when it was published.
     private func isIgnored(
-        _ id: ByteView, _ superseded: UInt64?, _ device: UInt64, _ partition: Int32, _ isMatch: Bool
+        _ id: ByteView, _ superseded: UInt64?, _ device: UInt64, _ partition: Int32, _ isMatch: Bool, _ isOwn: Bool
     ) throws(CommandFailure) -> Bool {
         guard isSecondTime, watched.contains(device) else {
             if let found = devices[device] { return superseded.map { $0 != choices[Int(found)].last } ?? false }
@@ -293,8 +316,8 @@ final class RecallPlan {
         if superseded == nil { state.isKnown = true }
         let isSeen = superseded.map { seen.contains(key ^ $0) } ?? false
         if !state.isKnown {
-            seen.insert(key ^ own)
-            guard seen.count <= maxSeen else { throw Self.tooMany("\(maxSeen) corrections") }
+            if seen.insert(key ^ own).inserted, !isOwn { seenCount += 1 }
+            guard seenCount <= maxSeen else { throw Self.tooMany("\(maxSeen) corrections") }
         }
         if let superseded, superseded != state.last, state.isKnown || isSeen { return true }
         state.last = own
@@ -314,7 +337,7 @@ final class RecallPlan {
         device ^ UInt64(UInt32(bitPattern: partition) &+ 1) &* 0x9E37_79B9_7F4A_7C15
     }
 
-    /// Forgets the decisions, before all of them are seen a second time.
+    /// Forgets the decisions, before all of them are seen once more.
     ///
     /// - Parameter spans: The decisions to choose from.
     func beginAgain(_ spans: ScanPlan) {
@@ -324,6 +347,8 @@ final class RecallPlan {
         }
         (devices, choices, bytes) = ([:], [], [])
         (matching, replaced, beyondLimit) = (0, 0, 0)
+        (applied, seen, seenCount) = ([:], [], 0)
+        hasEarlyErasures = outputs.map { _ in false }
     }
 
     /// Leaves the device or user of a record alone if its chosen decision is in another partition.
@@ -339,13 +364,13 @@ final class RecallPlan {
         }
         for isUser in kinds {
             guard let found = devices[Self.hash(key, Self.kind(isUser: isUser, in: output(record.topic)))],
-                choices[Int(found)].isOpen, choices[Int(found)].outputPartition != record.partition
+                choices[Int(found)].outputPartition != record.partition
             else { continue }
             choices[Int(found)].state = .scattered
         }
     }
 
-    /// Moves the bytes of the decision that was read last to those of an earlier one of its device, if they fit.
+    /// Moves the bytes of the decision read last to the place of an earlier decision of its device, if they fit.
     private func move(_ choice: inout Choice, into earlier: Choice) {
         guard choice.room <= earlier.room else { return }
         bytes.withUnsafeMutableBytes { all in
@@ -357,11 +382,14 @@ final class RecallPlan {
     }
 
     private func matches(_ record: ScannedRecord, _ decision: inout DecisionTape) -> Bool {
-        guard let table = decision.string("table"), table.buffer.reversed().starts(with: suffix.reversed()) else {
-            return false
-        }
+        guard isMade(decision.string("table"), by: suffix) else { return false }
         if let application, decision.application?.string != application { return false }
         return filter.matches(record, &decision)
+    }
+
+    /// Returns a Boolean value that indicates whether the name of a table has the last characters of another's name.
+    private func isMade(_ table: ByteView?, by suffix: [UInt8]) -> Bool {
+        table.map { $0.buffer.reversed().starts(with: suffix.reversed()) } ?? false
     }
 
     private func choice(

@@ -43,7 +43,7 @@ struct RecallSummary {
     var states: [RecallPlan.State: Int] = [:]
     /// The corrections to make when the run began.
     var toCorrect = 0
-    /// The number of them that the new table would decide for another topic than that of the decision.
+    /// The number of these corrections whose decisions the new table would send to another topic.
     private(set) var moved = 0
     var published = 0
     /// The reasons for which configurations of the archive cannot be used.

@@ -63,8 +63,8 @@ struct DecidedShortLinkTests {
             let id = try #require(DecisionID("in-3-7-0"))
             try input.withViews { record in
                 let plan = RecallPlan(
-                    RecordFilter(), hash: String(old.hash.prefix(8)), application: nil, inputs: ["in"],
-                    outputs: ["out"], partitionCounts: [1], limit: 1)
+                    RecordFilter(), hash: String(old.hash.prefix(8)), replacement: String(new.hash.prefix(8)),
+                    application: nil, inputs: ["in"], outputs: ["out"], partitionCounts: [1], limit: 1)
                 var tape = DecisionTape()
                 try decision.withUnsafeBufferPointer { bytes in
                     try plan.see(
