@@ -140,7 +140,7 @@ private struct OriginPartitioner {
         for (index, block) in source.blocks.enumerated() {
             let kind = kind(of: block, index)
             let hostRules = Set(block.hosts.map(\.value))
-            for scheme in schemes(of: block) + (spelled[index] ?? []) {
+            for scheme in schemes(of: block, index) + (spelled[index] ?? []) {
                 let name = block.schemeCase == .exact ? scheme : scheme.lowercased()
                 let own = OriginHosts.defaultPort(of: scheme)
                 if distinction == nil {
@@ -190,12 +190,31 @@ private struct OriginPartitioner {
         }
     }
 
-    private func schemes(of block: TableSource.LinkBlock) -> [String] {
+    private func schemes(of block: TableSource.LinkBlock, _ index: Int) -> [String] {
         var schemes = block.schemes.map(\.value)
         guard block.acceptsOtherSchemes else { return schemes }
         let isExact = block.schemeCase == .exact
         schemes += named.subtracting(listed).filter { isExact || $0 == $0.lowercased() }.sorted()
+        // A block that compares the case of its schemes leaves their other spellings to this one.
+        schemes += listed.sorted().compactMap { scheme in
+            Self.spellings(of: scheme).first { !named.contains($0) && source.block(listing: $0) == index }
+        }
         return schemes + [UnusedText.first("any") { !listed.contains($0) && !named.contains($0) }]
+    }
+
+    /// Returns other spellings of a scheme, in uppercase first, and so many that blocks cannot list all of them.
+    private static func spellings(of scheme: String) -> [String] {
+        let letters = Array(scheme)
+        let cased = letters.indices.filter { letters[$0].isLetter }.prefix(7)
+        let mixed = (0..<1 << cased.count).map { bits in
+            var text = letters
+            for (bit, index) in cased.enumerated() {
+                let letter = String(letters[index])
+                text[index] = Character(bits & 1 << bit == 0 ? letter.lowercased() : letter.uppercased())
+            }
+            return String(text)
+        }
+        return [scheme.uppercased(), scheme.lowercased()] + mixed
     }
 
     private func origins(

@@ -54,15 +54,20 @@ extension PossibleResults {
     /// Returns a Boolean value that indicates whether a binding always has a value for a type, valid or not.
     ///
     /// A route without patterns is requested by its id, with any parameters. A `{name*}` without segments is a value
-    /// for a list that may be empty only.
+    /// for a list that may be empty only. A name with several segments, which a redirect can pass on, is a value for a
+    /// list only.
     private func isPresent(_ binding: TableSource.Binding, _ type: FieldType) -> Bool {
         switch binding.source.value {
         case .constant: return true
         case .path(let name):
+            let isList = if case .list = type { true } else { false }
             let takesNothing = if case .list(_, min: 0, max: _) = type { true } else { false }
             return !arriving.isEmpty
                 && arriving.allSatisfy { pattern in
-                    pattern.path.captures.contains { $0.name == name && (takesNothing || $0.matcher != .restStar) }
+                    pattern.path.captures.contains { capture in
+                        capture.name == name && (isList || !capture.isTail)
+                            && (takesNothing || capture.matcher != .restStar)
+                    }
                 }
         case .query, .rewrite, .payload, .fragment: return false
         }

@@ -447,7 +447,7 @@ struct PossibleResults {
 extension PossibleResults {
     /// Returns the results of coordinator paths that are requested directly.
     mutating func resultsOfPaths() -> [PossibleResult] {
-        anyPath(nil, [], [:]) + failures([.unknownScreen, .unsupported], in: [:])
+        anyPath(nil, [], nil, [:]) + failures([.unknownScreen, .unsupported], in: [:])
     }
 
     private mutating func captured(
@@ -457,11 +457,7 @@ extension PossibleResults {
         var found: [PossibleResult] = []
         var under: [Stack] = []
         for stack in capturedParents(variant.to, number, cell) { under.append(stack) }
-        for stack in under {
-            found += anyPath(number, stack.entries, stack.cell).flatMap {
-                $0.outcome == .navigate ? adding(variant.notice, to: $0) : [$0]
-            }
-        }
+        for stack in under { found += anyPath(number, stack.entries, variant.notice, stack.cell) }
         if route.unknownScreen == .reject { found += failures([.unknownScreen], in: cell) }
         if let lacking = allSupport() {
             let cells = without(lacking, [cell])
@@ -491,8 +487,12 @@ extension PossibleResults {
         return parents(target, Entry(coordinator: -1, screen: -1, present: .push), number, cell, [])
     }
 
-    /// Returns the results of any coordinator path, above some parents.
-    private mutating func anyPath(_ route: Int?, _ under: [Entry], _ cell: DeviceCell) -> [PossibleResult] {
+    /// Returns the results of any coordinator path, above some parents and with a notice.
+    ///
+    /// Fallbacks have no notice.
+    private mutating func anyPath(
+        _ route: Int?, _ under: [Entry], _ notice: Located<[String]>?, _ cell: DeviceCell
+    ) -> [PossibleResult] {
         var screens: [PossibleResult.Screen] = []
         var needsData = false
         var entries = under
@@ -522,7 +522,7 @@ extension PossibleResults {
                 PossibleResult.Screen(shown: $0.shown, cell: own, isSure: false)
             }
         }
-        var found = [PossibleResult(cell: cell, outcome: .navigate, screens: screens)]
+        var found = adding(notice, to: PossibleResult(cell: cell, outcome: .navigate, screens: screens))
         for coordinator in source.coordinators.indices {
             guard let (guarding, claim) = guarding(coordinator) else { continue }
             for cell in without(claim, [cell]) { found += deferred(guarding, cell) }

@@ -41,10 +41,10 @@ struct PropertyReading {
         distinction.hosts = named.map(\.host) + source.externals.hosts
         distinction.schemes = named.compactMap(\.scheme) + source.externals.schemes
         distinction.signature = { scheme, host, port in
-            let scheme = scheme.lowercased()
-            let isAllowed = source.externals.allow(scheme: scheme, host: host, port: port)
+            let name = scheme.lowercased()
+            let isAllowed = source.externals.allow(scheme: name, host: host, port: port)
             return [source.block(for: scheme, host, port) ?? -1, isAllowed ? 1 : 0]
-                + tests.map { $0.allows(scheme, host, port) ? 1 : 0 }
+                + tests.map { $0.allows(name, host, port) ? 1 : 0 }
         }
         return distinction
     }
