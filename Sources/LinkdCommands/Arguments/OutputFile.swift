@@ -11,7 +11,9 @@ enum OutputFile {
     }
 
     /// Returns the file of `--out`, or nil for standard output.
-    static func path(_ call: Invocation) -> String? { call.text("out").flatMap { $0 == Platform.standardStream ? nil : $0 } }
+    static func path(_ call: Invocation) -> String? {
+        call.text("out").flatMap { $0 == Platform.standardStream ? nil : $0 }
+    }
 
     /// Ends with exit code 64 if the file of `--out` exists and `--force` is not given, or `--force` has no file.
     static func check(_ call: Invocation) throws(CommandFailure) {

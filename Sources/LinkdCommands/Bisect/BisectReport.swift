@@ -15,7 +15,7 @@ struct BisectReport {
     let subject: String
     /// The result that was asked for: the result of a decision, or the last result.
     let result: BisectResult
-    /// The beginning, or nil if no configuration has the result of the decision.
+    /// The beginning, or nil if no known configuration of that time has the result of the decision.
     let since: Since?
     let steps: [BisectSearch.Step]
     let changes: [BisectSearch.Change]
@@ -25,25 +25,33 @@ struct BisectReport {
     ///
     /// - Parameters:
     ///   - search: The search.
-    ///   - decided: The result and the time of a decision, or nil for the last result.
-    init(
-        _ search: inout BisectSearch, subject: String, decided: (result: BisectResult, time: Int64)? = nil
-    ) throws(CommandFailure) {
+    ///   - decided: A decision, or nil for the last result.
+    init(_ search: inout BisectSearch, subject: String, decided: BisectDecision? = nil) throws(CommandFailure) {
         self.subject = subject
         self.steps = search.steps
         changes = try search.changes()
-        problems = search.problems
         let steps = search.steps
         let wanted = decided?.result ?? steps.last?.result ?? BisectResult(decision: nil, essence: "")
         result = wanted
-        let time = decided?.time ?? .max
-        let same = steps.indices.filter { steps[$0].result == wanted }
-        guard var index = same.last(where: { steps[$0].time <= time }) ?? same.first else {
-            since = nil
-            return
+        let isUnknown = decided != nil && decided?.configuration == nil
+        problems =
+            search.problems + (isUnknown ? ["no archived configuration gives this decision with this version"] : [])
+        since = Self.since(steps, wanted, decided)
+    }
+
+    /// Returns the beginning of the time in which links had a result, or nil if it is not known.
+    ///
+    /// That time has the use of the configuration that made the decision, or else the last use before the decision. A
+    /// worker can still use an older configuration than others, and its clock can be late.
+    static func since(_ steps: [BisectSearch.Step], _ wanted: BisectResult, _ decided: BisectDecision?) -> Since? {
+        let own = steps.indices.filter { index in
+            decided?.configuration.map { steps[index].entry.hash == $0 } ?? true
         }
+        let before = own.last { steps[$0].time <= decided?.time ?? .max }
+        guard var index = before ?? (decided?.configuration == nil ? nil : own.first), steps[index].result == wanted
+        else { return nil }
         while index > 0, steps[index - 1].result == wanted { index -= 1 }
-        since = Since(step: steps[index], isFirst: index == 0)
+        return Since(step: steps[index], isFirst: index == 0)
     }
 
     /// Prints the report for people.
@@ -57,7 +65,7 @@ struct BisectReport {
             let place = since.isFirst ? "since the first archived configuration, or longer: " : "since "
             out.line("  \(place)\(Self.time(since.step.time))  \(Self.name(since.step.entry))")
         } else {
-            out.line("  no configuration that workers have used gives this result with this version of linkd")
+            out.line("  no known configuration of that time gives this result with this version of linkd")
         }
         let count = Counts.text(changes.count, "change")
         let all = Counts.text(Set(steps.map(\.entry.hash)).count, "configuration")

@@ -55,6 +55,15 @@ struct BisectResult: Equatable {
     static func == (a: BisectResult, b: BisectResult) -> Bool { a.essence == b.essence }
 }
 
+/// A decision about which `linkd bisect` is asked.
+struct BisectDecision {
+    var result: BisectResult
+    /// The time of the decision's record, in milliseconds since 1970.
+    var time: Int64
+    /// The hash of the configuration that gives its bytes, or nil if none of the archive does.
+    var configuration: String?
+}
+
 /// The search for the changes of what opens for a record, over all configurations of an archive.
 struct BisectSearch {
     /// The beginning of the use of a configuration.
@@ -106,6 +115,9 @@ struct BisectSearch {
                 guard error.code == .badData else { throw error }
                 problems.append(error.reason)
             }
+        }
+        for hash in reader.archive.damaged.keys.sorted() {
+            problems.append("the configuration \(hash.prefix(8)) is damaged: its document is missing in the archive")
         }
         steps.sort { ($0.time, $0.entry.hash) < ($1.time, $1.entry.hash) }
     }

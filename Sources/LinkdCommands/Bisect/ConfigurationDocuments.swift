@@ -47,8 +47,10 @@ struct ConfigurationDocuments {
             values[.table(table.id)] = value(entry.file)?.withoutExamples
         }
         values[.candidate] = (archived.canary?.table.file).flatMap(value)?.withoutExamples
-        for (index, file) in archived.vendors.enumerated() { values[.vendors(index)] = value(file) }
-        values[.platforms] = archived.platforms.flatMap(value)
+        for (index, file) in archived.vendors.enumerated() {
+            values[.vendors(index)] = value(file)?.withoutExamples(of: "vendors")
+        }
+        values[.platforms] = archived.platforms.flatMap(value)?.withoutExamples(of: "platforms")
         values[.settings] = Self.settings(archived)
     }
 
@@ -149,7 +151,6 @@ struct ConfigurationEdits {
 
     /// Adds the vendors and link platforms, or returns false if they are not valid.
     ///
-    /// Their examples are not run, because an edit without the edit of its example is tried too.
     private func addRules(_ merged: [Name: JSONValue], to result: inout DeciderConfiguration) -> Bool {
         let vendors = names.filter { if case .vendors = $0 { true } else { false } }
         func owner(_ names: [Name]) -> DeciderConfiguration? {
@@ -183,5 +184,20 @@ extension JSONValue {
     /// The document of a table without its examples, which need not hold after some of the edits.
     fileprivate var withoutExamples: JSONValue {
         JSONValue(.object((object ?? []).filter { $0.name != "examples" }))
+    }
+
+    /// The document of rules with no example in its rows.
+    fileprivate func withoutExamples(of rows: String) -> JSONValue {
+        func replaced(_ value: JSONValue, _ name: String, _ body: (JSONValue) -> JSONValue) -> JSONValue {
+            JSONValue(
+                .object(
+                    (value.object ?? []).map {
+                        JSONMember(name: $0.name, value: $0.name == name ? body($0.value) : $0.value)
+                    }))
+        }
+        return replaced(self, rows) { rows in
+            JSONValue(
+                .array((rows.array ?? []).map { row in replaced(row, "examples") { _ in JSONValue(.array([])) } }))
+        }
     }
 }

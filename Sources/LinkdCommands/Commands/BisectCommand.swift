@@ -53,7 +53,7 @@ enum BisectCommand {
         _ = try connection.makeAdmin()
         var archive: ArchiveReader? = try ArchiveReader(connection, topic: topic)
         var subject = BisectSubject.link(text, device: device)
-        var decided: (result: BisectResult, time: Int64)?
+        var decided: BisectDecision?
         if let id {
             (subject, decided) = try ofDecision(id, call, settings, connection, &archive)
         }
@@ -78,7 +78,7 @@ enum BisectCommand {
     private static func ofDecision(
         _ id: DecisionID, _ call: Invocation, _ settings: Settings, _ connection: Connection,
         _ archive: inout ArchiveReader?
-    ) throws(CommandFailure) -> (subject: BisectSubject, decided: (result: BisectResult, time: Int64)) {
+    ) throws(CommandFailure) -> (BisectSubject, BisectDecision) {
         let shipped = ShippedFiles(environment: call.environment)
         let search = WhySearch(
             settings, try WhyTables(settings, shipped),
@@ -96,13 +96,17 @@ enum BisectCommand {
                 advice: "pass its link with --device")
         }
         var devices: (any KnownDevices)?
-        if let entry = report.archived ?? archive?.archive.entries.last, let loaded = try archive?.load(entry) {
+        // Without the configuration that made the decision, any other one reads the event's device.
+        for entry in report.archived.map({ [$0] }) ?? archive?.archive.entries.reversed() ?? [] {
+            guard let loaded = try? archive?.load(entry) else { continue }
             devices = search.devices(of: report.decision.json, id, input, loaded.decider)
+            break
         }
-        let result = BisectResult(decision: decision, essence: BisectSubject.essence(decision))
         return (
             BisectSubject(record: input, place: id.place, time: input.timestamp, devices: devices),
-            (result, report.decision.timestamp)
+            BisectDecision(
+                result: BisectResult(decision: decision, essence: BisectSubject.essence(decision)),
+                time: report.decision.timestamp, configuration: report.isSame == true ? report.archived?.hash : nil)
         )
     }
 }

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import LinkCoordinator
 internal import StrictJSON
+internal import TableSupport
 internal import TestSupport
 internal import Testing
 
@@ -68,6 +69,27 @@ struct JSONEditsTests {
         #expect(BisectSubject.essence(Array(correction.utf8)) == BisectSubject.essence(Array(decision.utf8)))
         #expect(BisectSubject.essence(Array(decision.utf8)) == #"{"outcome":"navigate","path":"/a"}"#)
     }
+
+    /// The times of decisions, the configurations that made them, and the times since when their link opens the same.
+    private static let times: [(time: Int64, configuration: String?, since: Int64?)] = [
+        (45, "c", 30), (35, nil, 30), (25, "a", 10), (25, nil, nil), (5, "a", 10), (5, nil, nil), (90, "c", 30),
+    ]
+
+    @Test("A link opens something since the use of the configuration that made the decision", arguments: times)
+    func since(time: Int64, configuration: String?, since: Int64?) throws {
+        let table = String(decoding: try TableFiles.shipped("shop"), as: UTF8.self)
+        let document = try ArchiveSample.draft(table).configuration
+        let steps = [(10, "a", "q"), (20, "b", "p"), (30, "a", "q"), (40, "c", "q"), (50, "b", "p")].map { step in
+            BisectSearch.Step(
+                time: step.0,
+                entry: ConfigurationArchive.Entry(hash: step.1, configuration: document, uses: []),
+                result: BisectResult(decision: nil, essence: step.2))
+        }
+        let wanted = BisectResult(decision: nil, essence: "q")
+        let decided = BisectDecision(result: wanted, time: time, configuration: configuration)
+        #expect(BisectReport.since(steps, wanted, decided)?.step.time == since)
+        #expect(BisectReport.since(steps, steps[4].result, nil)?.step.time == 50)
+    }
 }
 
 /// `linkd bisect` with a real broker.
@@ -117,7 +139,12 @@ struct BisectBrokerTests {
 
         func draft() throws -> ConfigurationDraft {
             let form = #""on": ["apple"], "marks": [["/acme"]], "links": ["\#(vendorLink)"]"#
-            return try ArchiveSample.draft(table, vendors: VendorFiles.table(form: form))
+            // The example holds with this link only.
+            let name = vendorLink.dropFirst("/acme/".count)
+            let example = #"{"platform":"ios","payload":{"aps":{},"acme":{"\#(name)":"t:///x"}},"link":"t:///x"}"#
+            return try ArchiveSample.draft(
+                table, vendors: VendorFiles.table().replacing("acme", with: "other"),
+                VendorFiles.table(form: form, examples: example))
         }
     }
 
@@ -138,7 +165,7 @@ struct BisectBrokerTests {
         let kinds: [(document: String, pointer: String, edit: (inout Version) -> Void)] = [
             ("table t", "/routes/6/variants/0/to/path", { $0.screen = $0.screen == "a" ? "b" : "a" }),
             (
-                "vendors", "/vendors/0/forms/0/links/0",
+                "vendors (file 2)", "/vendors/0/forms/0/links/0",
                 { $0.vendorLink = $0.vendorLink == "/acme/url" ? "/acme/alt" : "/acme/url" }
             ),
             ("table t", "/coordinators/main/initial", { $0.initial = $0.initial == "x" ? "y" : "x" }),
@@ -232,6 +259,13 @@ struct BisectBrokerTests {
         let damaged = try run("bisect", "t:///item")
         #expect(damaged.code == 0 && damaged.err.contains("is missing or damaged"), "\(damaged.err)")
         #expect(damaged.out.contains("no change in 1 configuration"), "\(damaged.out)")
+        version.noise = 2
+        let uses = ArchiveSample.records(try version.draft(), usedAt: 3).filter {
+            $0.value?.starts(with: Array(#"{"uses":"#.utf8)) == true
+        }
+        try ArchiveSample.write(uses, to: topic)
+        let lost = try run("bisect", "t:///item")
+        #expect(lost.code == 0 && lost.err.contains("is damaged: its document is missing"), "\(lost.err)")
         #expect(try run("bisect", "in-0-0-0", "--device", "{}").code == 64)
         #expect(try run("bisect", #"{"link":"t:///item"}"#, "--device", "{}").code == 64)
         #expect(try run("bisect").code == 64)

@@ -24,7 +24,7 @@ enum ArchiveSample {
     ///   - candidate: The text of a candidate that decides for all devices, or nil.
     ///   - vendors: The text of a vendor table, or nil.
     static func draft(
-        _ tables: String..., candidate: String? = nil, vendors: String? = nil, limits: Limits = Limits(),
+        _ tables: String..., candidate: String? = nil, vendors: String..., limits: Limits = Limits(),
         passthrough: Passthrough = .campaign, contextQuery: [String] = [], devices: DeviceMembers? = nil,
         messageBytes: Int? = nil
     ) throws -> ConfigurationDraft {
@@ -32,7 +32,7 @@ enum ArchiveSample {
         let loaded = try json.map { try RouteTable(json: $0) }
         let set = Array(loaded.prefix(tables.count))
         let rules = try #require(
-            LoadedVendors(vendorFiles: vendors.map { [Array($0.utf8)] } ?? [], platformFile: nil))
+            LoadedVendors(vendorFiles: vendors.map { Array($0.utf8) }, platformFile: nil))
         let plan = candidate.map { _ in
             CanaryPlan(base: set[0], candidate: loaded[tables.count], percent: 10_000, compare: 100)
         }
