@@ -81,5 +81,10 @@ internal import Testing
             }
         }
         #expect(ignored > 100, "seed \(seed)")
+        // Without keys, a decision would look like an erasure.
+        for command in [[program], ["python3", Self.samples.appending(path: "corrections.py").path]] {
+            let result = try ChildProcess.run(command, in: folder, input: "{}\n", seconds: 60)
+            #expect(result.status == 1 && result.errors.contains("expected a key, a tab, and a decision"))
+        }
     }
 }

@@ -47,11 +47,15 @@ enum Corrections {
         let decoder = JSONDecoder()
         while let line = readLine() {
             let parts = line.split(separator: "\t", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2, !parts[1].isEmpty else {
-                last.erase(String(parts[0]))
-                continue
+            guard parts.count == 2 else {
+                FileHandle.standardError.write(Data("expected a key, a tab, and a decision in each line\n".utf8))
+                exit(1)
             }
-            if last.apply(try decoder.decode(Decision.self, from: Data(parts[1].utf8))) { print(parts[1]) }
+            if parts[1].isEmpty {
+                last.erase(String(parts[0]))
+            } else if last.apply(try decoder.decode(Decision.self, from: Data(parts[1].utf8))) {
+                print(parts[1])
+            }
         }
     }
 }

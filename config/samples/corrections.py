@@ -30,10 +30,18 @@ def erase(key, last):
     last.pop(("user", key), None)
 
 
+def record(line):
+    """Returns the key and the text of a line."""
+    key, tab, text = line.rstrip("\n").partition("\t")
+    if not tab:
+        sys.exit(r"expected a key, a tab, and a decision, as `linkd inspect -f '%k\t%s\n'` prints them")
+    return key, text
+
+
 def main():
     last = {}
     for line in sys.stdin:
-        key, _, text = line.rstrip("\n").partition("\t")
+        key, text = record(line)
         if not text:
             erase(key, last)
         elif applies(json.loads(text), last):

@@ -10,7 +10,7 @@ device. A service also keeps `last` where it keeps the state of its devices, and
 import json
 import sys
 
-from corrections import applies, erase
+from corrections import applies, erase, record
 from jsonschema import Draft202012Validator
 
 
@@ -36,7 +36,7 @@ def main():
         validator = Draft202012Validator(json.load(file))
     last = {}
     for number, line in enumerate(sys.stdin, 1):
-        key, _, text = line.rstrip("\n").partition("\t")
+        key, text = record(line)
         if not text:
             erase(key, last)
             continue

@@ -73,7 +73,8 @@ function action(decision: Decision): string {
 const lines = require("readline").createInterface({ input: process.stdin, crlfDelay: Infinity });
 lines.on("line", (line: string) => {
     const [key, text] = line.split("\t", 2);
-    if (!text) {
+    if (text === undefined) throw new Error("expected a key, a tab, and a decision: linkd inspect -f '%k\\t%s\\n'");
+    if (text === "") {
         for (const kind of ["device ", "user "]) last.delete(kind + key);
         return;
     }
