@@ -89,7 +89,8 @@ extension ProxyTests.RecreatedTopicTests {
                 SystemClock.sleep(milliseconds: 100)
                 return try Self.outcomes(run, "new").count >= expected
             }
-            #expect(isDone)
+            let state = isDone ? "" : try Self.state(run)
+            #expect(isDone, "\(state)")
             worker.signal(SIGTERM)
             #expect(worker.waitForEnd(seconds: 60) == 0, "\(worker.text)")
             let outcomes = try Self.outcomes(run, "new")
@@ -193,7 +194,10 @@ extension ProxyTests.RecreatedTopicTests {
         }
     }
 
-    /// Returns the offsets of the input that are committed, and the records of the outcomes with their transactions.
+    /// Returns the offsets of the input that are committed, the ends of its stable and of all records, and the records
+    /// of the outcomes.
+    ///
+    /// If the ends differ, the broker has not ended a transaction in the input, which no worker can read.
     private static func state(_ run: BrokerRun) throws -> String {
         let offsets = try committed(run).map { "\($0.partition) \($0.offset ?? -1) \($0.metadata)" }
         let records = try [run.output, run.deadLetters].flatMap { topic in
@@ -201,6 +205,10 @@ extension ProxyTests.RecreatedTopicTests {
                 "\(topic) \($0.partition) \($0.offset) \($0.keyText ?? "") \($0.valueText?.prefix(60) ?? "")"
             }
         }
-        return (offsets + records).joined(separator: "\n")
+        let ends = try ["read_committed", "read_uncommitted"].map { isolation in
+            let last = Dictionary(grouping: try run.read(run.input, isolation: isolation), by: \.partition)
+            return "\(isolation): \(last.mapValues { $0.map(\.offset).max() ?? -1 }.sorted { $0.key < $1.key })"
+        }
+        return (offsets + ends + records).joined(separator: "\n")
     }
 }
