@@ -68,36 +68,51 @@ extension ProxyTests.RecreatedTopicTests {
     @Test("A compacted input without the witness: the id tells that it was created again, where the library has ids")
     func compacted() async throws {
         try await onThread { [self] in
-            let compacted = ["cleanup.policy": "compact"]
-            let run = try BrokerRun(
-                "compacted", bootstrap: bootstrap, partitions: Self.partitions, settings: ["in": compacted])
-            try Self.produce(Self.old, "old", run)
-            var worker = try WorkerUnderTest(run, bootstrap: bootstrap, dataLoss: "earliest")
-            try Self.waitForOutcomes(Self.old, "old", run)
-            if LibraryInfo.hasTopicIDs { try Self.waitForOutcomes(try Self.learnIDs(run), "more", run) }
-            worker.signal(SIGTERM)
-            #expect(worker.waitForEnd(seconds: 60) == 0, "\(worker.text)")
-            let before = try Self.committed(run)
-            var count = 0
-            try Self.copyOffsets(run) {
-                try Self.recreate([run.input], run, settings: compacted)
-                count = try Self.produceAround(before, "new", run)
-            }
-            worker = try WorkerUnderTest(run, bootstrap: bootstrap, dataLoss: "earliest")
-            let expected = LibraryInfo.hasTopicIDs ? count : 10 * Int(Self.partitions)
-            let isDone = try becomesTrue(withinSeconds: 60) {
-                SystemClock.sleep(milliseconds: 100)
-                return try Self.outcomes(run, "new").count >= expected
-            }
-            let state = isDone ? "" : try Self.state(run)
-            #expect(isDone, "\(state)")
-            worker.signal(SIGTERM)
-            #expect(worker.waitForEnd(seconds: 60) == 0, "\(worker.text)")
-            let outcomes = try Self.outcomes(run, "new")
-            #expect(outcomes.count == expected && Set(outcomes).count == expected)
-            #expect(worker.text.contains("found the topic id") == LibraryInfo.hasTopicIDs, "\(worker.text)")
-            #expect(worker.text.contains("witness.unknown") == !LibraryInfo.hasTopicIDs, "\(worker.text)")
+            for attempt in 1...3 where try compacted(isLast: attempt == 3) { return }
         }
+    }
+
+    /// Returns false if the broker has not ended a transaction that the test has committed, so that no worker can read
+    /// its records.
+    private func compacted(isLast: Bool) throws -> Bool {
+        let compacted = ["cleanup.policy": "compact"]
+        let run = try BrokerRun(
+            "compacted", bootstrap: bootstrap, partitions: Self.partitions, settings: ["in": compacted])
+        try Self.produce(Self.old, "old", run)
+        var worker = try WorkerUnderTest(run, bootstrap: bootstrap, dataLoss: "earliest")
+        try Self.waitForOutcomes(Self.old, "old", run)
+        if LibraryInfo.hasTopicIDs { try Self.waitForOutcomes(try Self.learnIDs(run), "more", run) }
+        worker.signal(SIGTERM)
+        #expect(worker.waitForEnd(seconds: 60) == 0, "\(worker.text)")
+        let before = try Self.committed(run)
+        var count = 0
+        try Self.copyOffsets(run) {
+            try Self.recreate([run.input], run, settings: compacted)
+            count = try Self.produceAround(before, "new", run)
+        }
+        let isReadable = try becomesTrue(withinSeconds: 30) {
+            SystemClock.sleep(milliseconds: 100)
+            return try run.read(run.input).count == run.read(run.input, isolation: "read_uncommitted").count
+        }
+        guard isReadable || isLast else {
+            print("the broker has not ended a committed transaction in \(run.input), so another topic is tried")
+            return false
+        }
+        worker = try WorkerUnderTest(run, bootstrap: bootstrap, dataLoss: "earliest")
+        let expected = LibraryInfo.hasTopicIDs ? count : 10 * Int(Self.partitions)
+        let isDone = try becomesTrue(withinSeconds: 60) {
+            SystemClock.sleep(milliseconds: 100)
+            return try Self.outcomes(run, "new").count >= expected
+        }
+        let state = isDone ? "" : try Self.state(run)
+        #expect(isDone, "\(state)")
+        worker.signal(SIGTERM)
+        #expect(worker.waitForEnd(seconds: 60) == 0, "\(worker.text)")
+        let outcomes = try Self.outcomes(run, "new")
+        #expect(outcomes.count == expected && Set(outcomes).count == expected)
+        #expect(worker.text.contains("found the topic id") == LibraryInfo.hasTopicIDs, "\(worker.text)")
+        #expect(worker.text.contains("witness.unknown") == !LibraryInfo.hasTopicIDs, "\(worker.text)")
+        return true
     }
 
     @Test(
