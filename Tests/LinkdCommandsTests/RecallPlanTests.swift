@@ -213,7 +213,7 @@ internal import Testing
         let error = #expect(throws: CommandFailure.self) { _ = try Self.plan(records, maxSeen: 3) }
         #expect(error?.reason == "more than 3 corrections would have to be compared with the decisions before them")
         #expect(error?.code == .badData)
-        // What this recall has published does not count, so it can go on.
+        // Corrections that this recall has published do not count, so it can go on.
         let own = records.map { record in
             var correction = record
             (correction.id, correction.superseded) = (record.id.replacing("~1", with: "~2"), record.id)
@@ -222,6 +222,15 @@ internal import Testing
         }
         #expect(try Self.plan(records, own, maxSeen: 4).count(.corrected) == 4)
         #expect(try Self.plan(records + own.prefix(2), own.suffix(2), maxSeen: 4).count(.corrected) == 4)
+        // They have the same limit for themselves.
+        let all = records + own
+        #expect(try Self.plan(all, limit: 4, maxSeen: 4).count(.corrected) == 4)
+        let more = own.map { correction in
+            var next = correction
+            (next.id, next.superseded) = (correction.id.replacing("~2", with: "~3"), correction.id)
+            return next
+        }
+        #expect(throws: CommandFailure.self) { _ = try Self.plan(all + more, limit: 4, maxSeen: 4) }
     }
 
     @Test("What is decided after the choice is never chosen, and its devices are left alone")

@@ -41,8 +41,8 @@ struct BisectReport {
 
     /// Returns the beginning of the time in which links had a result, or nil if it is not known.
     ///
-    /// That time has the use of the configuration that made the decision, or else the last use before the decision. A
-    /// worker can still use an older configuration than others, and its clock can be late.
+    /// The use of the configuration that made the decision is within that time, or else the last use before the
+    /// decision. A worker can still use an older configuration than others, and its clock can be late.
     static func since(_ steps: [BisectSearch.Step], _ wanted: BisectResult, _ decided: BisectDecision?) -> Since? {
         let own = steps.indices.filter { index in
             decided?.configuration.map { steps[index].entry.hash == $0 } ?? true

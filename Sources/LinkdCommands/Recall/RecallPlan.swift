@@ -317,7 +317,9 @@ final class RecallPlan {
         let isSeen = superseded.map { seen.contains(key ^ $0) } ?? false
         if !state.isKnown {
             if seen.insert(key ^ own).inserted, !isOwn { seenCount += 1 }
-            guard seenCount <= maxSeen else { throw Self.tooMany("\(maxSeen) corrections") }
+            guard seenCount <= maxSeen, seen.count - seenCount <= max(limit, maxSeen) else {
+                throw Self.tooMany("\(maxSeen) corrections")
+            }
         }
         if let superseded, superseded != state.last, state.isKnown || isSeen { return true }
         state.last = own
