@@ -202,7 +202,9 @@ private struct OriginPartitioner {
         return schemes + [UnusedText.first("any") { !listed.contains($0) && !named.contains($0) }]
     }
 
-    /// Returns other spellings of a scheme, in uppercase first, and so many that blocks cannot list all of them.
+    /// Returns up to 130 spellings of a scheme, in uppercase first.
+    ///
+    /// A table that lists all of them is not expected.
     private static func spellings(of scheme: String) -> [String] {
         let letters = Array(scheme)
         let cased = letters.indices.filter { letters[$0].isLetter }.prefix(7)
