@@ -74,11 +74,18 @@ struct DeviceSpace {
         let list = [minor, patch, joined(next), String(plain)]
         if plain == release { return list + [joined(next) + "-0"] }
         if release.utf8.count + 2 <= Version.maxBytes { return list + [release + ".0"] }
-        // The next version is too long. Other ones can be between it and the next one that a table names.
-        let raised = release.last.flatMap { last in
-            (48...122).map { Character(Unicode.Scalar($0)) }.first { $0 > last && ($0.isLetter || $0.isNumber) }
+        // Numbers of 0 at the end can be left out.
+        while numbers.count > 1, numbers.last == 0 { numbers.removeLast() }
+        let short = joined(numbers) + release.dropFirst(plain.count)
+        if short.utf8.count + 2 <= Version.maxBytes { return list + [short + ".0"] }
+        // The next version is too long. Other ones can be between it and the next one that a table names: with a
+        // character more, or with a greater one in place of one of the last.
+        let all = (UInt8(ascii: "0")...UInt8(ascii: "z")).map { Character(Unicode.Scalar($0)) }
+        let characters = all.filter { $0.isLetter || $0.isNumber }
+        let raised = short.indices.dropFirst(joined(numbers).count + 1).reversed().compactMap { index in
+            (short[index] == "." ? "-" : characters.first { $0 > short[index] }).map { String(short[..<index]) + [$0] }
         }
-        return list + [release + "-", String(release.dropLast()) + (raised.map { String($0) } ?? "")]
+        return list + [short + "-"] + raised
     }
 
     /// The greatest number in a version.

@@ -322,6 +322,7 @@ struct OriginHosts {
     /// Returns hosts of all kinds that rules distinguish, without duplicates, listed ones first for readable witnesses.
     static func samples(_ rules: [HostRule]) -> [(host: [UInt8], port: UInt16?)] {
         let exact = Set(rules.compactMap { if case .exact(let host, _) = $0 { host } else { nil } })
+        let suffixes = Set(rules.filter { if case .suffix = $0 { true } else { false } })
         let ports = Set(rules.compactMap { if case .exact(_, let port) = $0 { port } else { nil } })
         let otherPort = (UInt16(8080)...UInt16.max).first { !ports.contains($0) }
         var hosts: [(host: [UInt8], port: UInt16?)] = []
@@ -335,7 +336,11 @@ struct OriginHosts {
                 hosts.append((Array(label.utf8) + suffix, nil))
             case .empty: hosts.append(([], nil))
             case .any:
-                let name = UnusedText.first("any", suffix: ".invalid") { !exact.contains(Array($0.utf8)) }
+                let isTaken = suffixes.contains(.suffix(Array("invalid".utf8)))
+                let name = UnusedText.first(isTaken ? "any.other" : "any", suffix: isTaken ? "" : ".invalid") { name in
+                    !exact.contains(Array(name.utf8))
+                        && suffixes.isDisjoint(with: Self.rules(Array(name.utf8), nil))
+                }
                 hosts += [(Array(name.utf8), nil), ([], nil)]
             }
         }

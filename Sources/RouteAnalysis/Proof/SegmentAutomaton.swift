@@ -287,7 +287,8 @@ struct SymbolClasses {
         for case .exact(let scalar, _) in tests where named.insert(scalar).inserted && !scalars.contains(scalar) {
             scalars.append(scalar)
         }
-        if let fresh = Self.rare.first(where: { !named.contains($0) }) { scalars.append(fresh) }
+        let rare = Self.rare.lazy + Self.ideographs.lazy.compactMap { Unicode.Scalar($0) }
+        if let fresh = rare.first(where: { !named.contains($0) }) { scalars.append(fresh) }
         let list = Array(tests)
         var classIndices: [[Bool]: Int] = [:]
         for scalar in scalars {
@@ -305,8 +306,10 @@ struct SymbolClasses {
     private static let common: [Unicode.Scalar] = Array(
         "xabcdefghijklmnopqrstuvwyz1234567890ABCDEFGHIJKLMNOPQRSTUVWXYZ-_~.".unicodeScalars)
 
-    /// Characters that patterns seldom name, and in practice never all of them.
-    private static let rare: [Unicode.Scalar] = Array("!*'();@中文字链接路由页面屏幕".unicodeScalars)
+    /// Characters that patterns seldom name.
+    private static let rare: [Unicode.Scalar] = Array("!*'();@".unicodeScalars)
+    /// The unified ideographs of Unicode 1.1, more than a table can name.
+    private static let ideographs: ClosedRange<UInt32> = 0x4E00...0x9FA5
 }
 
 /// Sample texts of a matcher: short ones first, then some that few other matchers match.

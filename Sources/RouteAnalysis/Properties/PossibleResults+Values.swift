@@ -42,6 +42,8 @@ extension PossibleResults {
             return low <= 1 && high >= arrival.maxBytes && min <= 1 && max >= source.limits.maxSegments
         case (_, .string(let min, let max)) where !capture.isTail: return min <= 1 && max >= arrival.maxBytes
         default:
+            // One segment is a list with one item.
+            if case .list(_, let min, let max) = type, min > 1 || max < 1 { return false }
             guard let texts = capture.matcher.finiteTexts else { return false }
             return texts.allSatisfy { text in
                 capture.canonicalText(text, foldsCase: source.foldsPathCase).map {

@@ -117,7 +117,10 @@ struct PossibleResults {
                 + failures([.externalRefused], in: [:])
         case .variants(let variants):
             var found: [PossibleResult] = []
-            for (variant, cells) in divide(variants) {
+            let divided = divide(variants)
+            // Devices that could not be divided can still lead to a refutation.
+            (steps, stepsBefore) = (0, stepsBefore + steps)
+            for (variant, cells) in divided {
                 for cell in cells {
                     if isFull { return found }
                     found += results(of: variant, number, cell)

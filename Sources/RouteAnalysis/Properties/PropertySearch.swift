@@ -237,7 +237,26 @@ extension PropertySearch {
             if trial?.isExhausted == true { task.gap = task.gap ?? "too many requests were tried" }
             if isOver() { task.gap = task.gap ?? Self.endedText }
         }
+        if passesOnRewrites, task.gap == nil,
+            !(violationsOfAnyRoute(&task) + violations(results.failures(Self.anyRedirect, in: [:]), task)).isEmpty
+        {
+            task.gap = "a link block has too many rewrites"
+        }
         if task.property.needsLink { searchUnmatched(&task) }
+    }
+
+    /// A Boolean value that indicates whether redirects can pass on captures of rewrites that are not all searched
+    /// together, so that they may end at any route.
+    private var passesOnRewrites: Bool {
+        let blocks = Set(readings.filter { !$0.isWhole }.map(\.block)).map { table.source.blocks[$0] }
+        let names = Set(blocks.flatMap { $0.rewrites.compactMap(\.name) })
+        return table.source.routes.contains { route in
+            guard !names.isEmpty, case .redirect(let redirect) = route.action else { return false }
+            guard case .template(let template) = redirect else { return true }
+            return template.value.segments.joined().contains { part in
+                if case .name(let name) = part { names.contains(name.value) } else { false }
+            }
+        }
     }
 
     private mutating func space(_ shift: Int) -> PropertySpace {
@@ -321,19 +340,22 @@ extension PropertySearch {
         }
     }
 
-    /// Returns the origins of links that an excluded route opens as they are and that break a property of URLs.
+    /// Returns the origins of links that break a property because an excluded route opens them as they are, or because
+    /// it does not.
     private func origins(
         breaking property: RouteProperty, _ result: RedirectResult, _ reading: PropertyReading
     ) -> Set<Int> {
         let test = property.result
-        guard test.external != nil || test.otherExternal != nil, let last = result.routes.last,
+        guard test.dependsOnURL, let last = result.routes.last,
             case .exclude(.external) = table.source.routes[last].action
         else { return [] }
         return reading.origins.filter { number in
             let origin = reading.space.origins[number]
             let scheme = origin.scheme.lowercased()
-            return table.source.externals.allow(scheme: scheme, host: origin.host, port: origin.port)
-                && test.allows(scheme, origin.host, origin.port) == (property.rule == .never)
+            let holds =
+                table.source.externals.allow(scheme: scheme, host: origin.host, port: origin.port)
+                && test.outcomes?.contains(.external) != false && test.allows(scheme, origin.host, origin.port)
+            return holds == (property.rule == .never)
         }
     }
 

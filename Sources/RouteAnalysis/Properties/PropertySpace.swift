@@ -31,9 +31,9 @@ struct PropertyReading {
     }
 
     /// The properties that distinguish origins in addition to patterns: the URLs that a link can be, or nil if no
-    /// property tests them.
+    /// property depends on them.
     static func distinction(_ source: TableSource, _ properties: [RouteProperty]) -> OriginDistinction? {
-        let tests = properties.map(\.result).filter { $0.external != nil || $0.otherExternal != nil }
+        let tests = properties.map(\.result).filter(\.dependsOnURL)
         let excludes = source.routes.contains { if case .exclude(.external) = $0.action { true } else { false } }
         guard !tests.isEmpty, excludes else { return nil }
         var distinction = OriginDistinction()

@@ -66,6 +66,9 @@ package struct ResultTest: Sendable {
 
     /// A Boolean value that indicates whether the test is about screens.
     var namesScreens: Bool { screens != nil || presents != nil }
+
+    /// A Boolean value that indicates whether the test is about the URL that is opened, or about whether one is.
+    var dependsOnURL: Bool { external != nil || otherExternal != nil || outcomes != nil }
 }
 
 /// A screen, or all screens of a coordinator.
