@@ -15,9 +15,13 @@ internal import Testing
         /// A null record erases the device.
         var isNull = false
 
+        /// The record, as `linkd inspect --json` prints it.
         var line: String {
-            #"{"decision":"\#(id)""# + (superseded.map { #","supersedes":"\#($0)""# } ?? "")
-                + #","event":"e","\#(device.hasPrefix("u") ? "user" : "device")":"\#(device)","outcome":"none"}"#
+            let name = JSONValue(.string(device)).text
+            let decision =
+                #"{"decision":"\#(id)""# + (superseded.map { #","supersedes":"\#($0)""# } ?? "")
+                + #","event":"e","\#(device.hasPrefix("u") ? "user" : "device")":\#(name),"outcome":"none"}"#
+            return #"{"topic":"out","key":\#(name),"value":\#(isNull ? "null" : decision)}"#
         }
     }
 
@@ -26,7 +30,7 @@ internal import Testing
     private static func applied(_ decisions: [Decision]) -> [Int] {
         var result: [Int] = []
         for (index, decision) in decisions.enumerated() {
-            let last = result.last { decisions[$0].device == decision.device }
+            let last = result.last { decisions[$0].device.utf8.elementsEqual(decision.device.utf8) }
             if decision.isNull || decision.superseded == nil || decision.superseded == last.map({ decisions[$0].id }) {
                 result.append(index)
             }
@@ -35,10 +39,12 @@ internal import Testing
     }
 
     /// Returns a topic with decisions, corrections that come at once, late, twice, or for another device.
+    ///
+    /// The ids of devices have line ends, tabs, and two that only look the same.
     private static func decisions(_ random: inout SeededGenerator) -> [Decision] {
         var all: [Decision] = []
         for offset in 0..<300 {
-            let device = ["d1", "d2", "d3", "u1"].randomElement(using: &random) ?? "d1"
+            let device = random.pick(["d1", "caf\u{E9}", "cafe\u{301}", "u1", "a\tb", "x\nd1\t", "y\u{2028}d1"])
             let former = all.randomElement(using: &random)
             if Int.random(in: 0..<12, using: &random) == 0 {
                 all.append(Decision(id: "", superseded: nil, device: device, isNull: true))
@@ -72,7 +78,7 @@ internal import Testing
             let decisions = Self.decisions(&random)
             let expected = Self.applied(decisions).map { decisions[$0].line }
             ignored += decisions.count - expected.count
-            let input = decisions.map { "\($0.device)\t\($0.isNull ? "" : $0.line)\n" }.joined()
+            let input = decisions.map { $0.line + "\n" }.joined()
             for command in [[program], ["python3", Self.samples.appending(path: "corrections.py").path]] {
                 let result = try ChildProcess.run(command, in: folder, input: input, seconds: 60)
                 #expect(result.status == 0, "seed \(seed): \(result.errors)")
@@ -81,10 +87,12 @@ internal import Testing
             }
         }
         #expect(ignored > 100, "seed \(seed)")
-        // Without keys, a decision would look like an erasure.
+        // A line without a value is no erasure.
         for command in [[program], ["python3", Self.samples.appending(path: "corrections.py").path]] {
-            let result = try ChildProcess.run(command, in: folder, input: "{}\n", seconds: 60)
-            #expect(result.status == 1 && result.errors.contains("expected a key, a tab, and a decision"))
+            for line in ["{}", #"{"key":"d1"}"#, #"{"key":"d1","value":"text"}"#, #"{"key":"d1","value":{}}"#, "d1\t"] {
+                let result = try ChildProcess.run(command, in: folder, input: line + "\n", seconds: 60)
+                #expect(result.status == 1 && result.errors.contains("expected a record with a decision"), "\(line)")
+            }
         }
     }
 }

@@ -1,10 +1,10 @@
-r"""The consumer's rule for corrections of `linkd recall`.
+"""The consumer's rule for corrections of `linkd recall`.
 
-Reads records from the standard input in their order, one a line: the key, a tab, and the decision as JSON, or nothing
-for a null record, which erases the device or user. It prints the decisions to apply. A service keeps `last` where it
-keeps the state of its devices, and changes both in one transaction.
+Reads records from the standard input in their order, as JSON, one a line. It prints the records whose decisions are to
+be applied. A record without a value erases the device or user. A service keeps `last` where it keeps the state of its
+devices, and changes both in one transaction.
 
-    linkd inspect -b localhost:9092 -f '%k\t%s\n' | python3 config/samples/corrections.py
+    linkd inspect -b localhost:9092 --json | python3 config/samples/corrections.py
 """
 
 import json
@@ -31,21 +31,25 @@ def erase(key, last):
 
 
 def record(line):
-    """Returns the key and the text of a line."""
-    key, tab, text = line.rstrip("\n").partition("\t")
-    if not tab:
-        sys.exit(r"expected a key, a tab, and a decision, as `linkd inspect -f '%k\t%s\n'` prints them")
-    return key, text
+    """Returns the key and the decision of a line, or None in place of the decision."""
+    try:
+        fields = json.loads(line)
+        key, decision = fields.get("key"), fields["value"]
+        if decision is None or "decision" in dict(decision):
+            return key, decision
+    except (ValueError, KeyError, TypeError, AttributeError):
+        pass
+    sys.exit("expected a record with a decision in each line, as `linkd inspect --json` prints them")
 
 
 def main():
     last = {}
     for line in sys.stdin:
-        key, text = record(line)
-        if not text:
+        key, decision = record(line)
+        if decision is None:
             erase(key, last)
-        elif applies(json.loads(text), last):
-            print(text)
+        elif applies(decision, last):
+            print(line, end="")
 
 
 if __name__ == "__main__":

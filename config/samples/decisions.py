@@ -4,7 +4,7 @@ Reads records as corrections.py does, checks each decision with the schema of it
 device. A service also keeps `last` where it keeps the state of its devices, and changes both in one transaction.
 
     linkd routes export config/routes/shop.json --format json-schema > shop.schema.json
-    linkd inspect -b localhost:9092 -f '%k\\t%s\\n' | python3 config/samples/decisions.py shop.schema.json
+    linkd inspect -b localhost:9092 --json | python3 config/samples/decisions.py shop.schema.json
 """
 
 import json
@@ -36,16 +36,15 @@ def main():
         validator = Draft202012Validator(json.load(file))
     last = {}
     for number, line in enumerate(sys.stdin, 1):
-        key, text = record(line)
-        if not text:
+        key, decision = record(line)
+        if decision is None:
             erase(key, last)
             continue
-        decision = json.loads(text)
         error = next(validator.iter_errors(decision), None)
         if error is not None:
             sys.exit(f"line {number}: {error.json_path} is not as in the schema: was the table changed?")
         if applies(decision, last):
-            device = decision.get("device") or decision.get("user")
+            device = json.dumps(decision.get("device") or decision.get("user"), ensure_ascii=False)
             print(device, decision["outcome"], action(decision).strip(), sep="\t")
 
 

@@ -6,7 +6,7 @@
 //
 //     linkd routes export config/routes/shop.json --format typescript > shop.ts
 //     tsc --strict --target es2020 --module commonjs --outDir . config/samples/decisions.ts shop.ts
-//     linkd inspect -b localhost:9092 -f '%k\t%s\n' | node decisions.js
+//     linkd inspect -b localhost:9092 --json | node decisions.js
 
 import type { Decision, Entry } from "./shop";
 
@@ -70,15 +70,24 @@ function action(decision: Decision): string {
     }
 }
 
-const lines = require("readline").createInterface({ input: process.stdin, crlfDelay: Infinity });
-lines.on("line", (line: string) => {
-    const [key, text] = line.split("\t", 2);
-    if (text === undefined) throw new Error("expected a key, a tab, and a decision: linkd inspect -f '%k\\t%s\\n'");
-    if (text === "") {
-        for (const kind of ["device ", "user "]) last.delete(kind + key);
+function read(line: string) {
+    const record = JSON.parse(line);
+    const decision: Decision | null = record.value;
+    if (decision === null) {
+        for (const kind of ["device ", "user "]) last.delete(kind + record.key);
         return;
     }
-    const decision: Decision = JSON.parse(text);
+    if (decision?.decision === undefined) throw new Error("expected a record with a decision in each line");
     if (!applies(decision)) return;
-    console.log([decision.device ?? decision.user, decision.outcome, action(decision).trim()].join("\t"));
+    const device = JSON.stringify(decision.device ?? decision.user);
+    console.log([device, decision.outcome, action(decision).trim()].join("\t"));
+}
+
+// The package readline would also divide a line at U+2028, which a decision can have.
+let rest = "";
+process.stdin.setEncoding("utf8");
+process.stdin.on("data", (text: string) => {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    lines.forEach(read);
 });

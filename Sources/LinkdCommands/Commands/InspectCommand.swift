@@ -19,7 +19,8 @@ enum InspectCommand {
             "Format tokens: %t topic, %p partition, %o offset, %k key, %K length of the key, %s value, %S length of "
                 + "the value, %T timestamp in milliseconds, %h headers, %% percent sign, \\n, \\t, %{outcome} member "
                 + "of the decision, %{context.push.campaign} path into the decision, %{dlq.reason} header with this "
-                + "name.",
+                + "name. Keys and values are printed as they are, with their tabs and line ends, so programs should "
+                + "read --json.",
         ],
         flags: [
             Flag(
