@@ -298,6 +298,9 @@ struct RecallBrokerTests {
             ["inspect", "--topic", site.output], environment: ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""])
         #expect(listed.out.contains("  corrects \(id.dropLast(2))\n"))
         #expect(report["same"]?.text == "true", "\(why.out) \(why.err)")
+        let bisected = try site.run(["bisect", String(id)])
+        #expect(bisected.out.contains(", when `linkd recall` published it\n"), "\(bisected.out)")
+        #expect(bisected.err.contains("no worker has used the configuration"), "\(bisected.err)")
         let last = try RouteTable(
             json: Array(String(contentsOfFile: site.folder.path("last.json"), encoding: .utf8).utf8))
         let expected = try RecallOracle.corrections(

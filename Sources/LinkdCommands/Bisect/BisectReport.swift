@@ -17,6 +17,8 @@ struct BisectReport {
     let result: BisectResult
     /// The beginning, or nil if no known configuration of that time has the result of the decision.
     let since: Since?
+    /// The time of a decision of `linkd recall` with a configuration that no worker has used, or nil for other ones.
+    private let recalled: Int64?
     let steps: [BisectSearch.Step]
     let changes: [BisectSearch.Change]
     let problems: [String]
@@ -34,10 +36,21 @@ struct BisectReport {
         let wanted = decided?.result ?? steps.last?.result ?? BisectResult(decision: nil, essence: "")
         result = wanted
         let isUnknown = decided != nil && decided?.configuration == nil
+        let isServed = steps.contains { $0.entry.hash == decided?.configuration }
+        recalled = isUnknown || isServed ? nil : decided?.time
+        let now = Platform.nowMilliseconds
         problems =
             search.problems + (isUnknown ? ["no archived configuration gives this decision with this version"] : [])
+            + (recalled == nil ? [] : ["no worker has used the configuration with which `linkd recall` decided this"])
+            + steps.filter { $0.time > now + Self.clockTolerance }.map { step in
+                "\(Self.time(step.time)) is in the future: the clock of a worker was wrong when it began to use "
+                    + "\(Self.name(step.entry))"
+            }
         since = Self.since(steps, wanted, decided)
     }
+
+    /// The time by which clocks may differ without a warning, in milliseconds.
+    private static let clockTolerance: Int64 = 60_000
 
     /// Returns the beginning of the time in which links had a result, or nil if it is not known.
     ///
@@ -64,6 +77,8 @@ struct BisectReport {
         if let since {
             let place = since.isFirst ? "since the first archived configuration, or longer: " : "since "
             out.line("  \(place)\(Self.time(since.step.time))  \(Self.name(since.step.entry))")
+        } else if let recalled {
+            out.line("  since \(Self.time(recalled)), when `linkd recall` published it")
         } else {
             out.line("  no known configuration of that time gives this result with this version of linkd")
         }

@@ -24,7 +24,8 @@ enum VerifyCommand {
             Flag(
                 "--since", .time,
                 "Check records from this time on, such as `yesterday`, `16:30`, or `1d2h` before now. It is the time "
-                    + "of the record in the input."),
+                    + "of the record in the input. Decisions from 10 minutes before it on are read, so a record that "
+                    + "was decided twice is only noticed if its producer's clock is at most 10 minutes fast."),
             Flag("--until", .time, "Check records up to this time: those before the first one with a later time."),
             Flag(
                 "--offsets", .texts(count: 1...1000, bytes: 0...256), repeats: true, placeholder: "P:FIRST-LAST",

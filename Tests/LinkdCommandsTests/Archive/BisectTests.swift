@@ -266,6 +266,10 @@ struct BisectBrokerTests {
         try ArchiveSample.write(uses, to: topic)
         let lost = try run("bisect", "t:///item")
         #expect(lost.code == 0 && lost.err.contains("is damaged: its document is missing"), "\(lost.err)")
+        version.noise = 3
+        try ArchiveSample.write(ArchiveSample.records(try version.draft(), usedAt: 32_503_680_000_000), to: topic)
+        let early = try run("bisect", "t:///item")
+        #expect(early.code == 0 && early.err.contains("3000-01-01T00:00:00.000Z is in the future"), "\(early.err)")
         #expect(try run("bisect", "in-0-0-0", "--device", "{}").code == 64)
         #expect(try run("bisect", #"{"link":"t:///item"}"#, "--device", "{}").code == 64)
         #expect(try run("bisect").code == 64)
