@@ -139,7 +139,7 @@ extension BrowserTests {
         @Test("Animations and wide pages are found")
         func motionAndWidth() throws {
             try show(
-                "<style>@keyframes k{to{margin:9px}} p{animation:k 3s infinite;transition:color 1s}</style>"
+                "<style>@keyframes k{to{opacity:.5}} p{animation:k 3s infinite;transition:color 1s}</style>"
                     + "<p style='width:500px'>a</p>")
             #expect(try StructureRules(tab: tab).motion().count == 3)
             #expect(try StructureRules(tab: tab).overflow().first == "the page is 508 px wide")
