@@ -63,7 +63,7 @@ struct LoadScaleTests {
         routes += (0..<40).map { number in
             #"{ "id": "x\#(number)", "match": "/x\#(number)", "to": { "path": "/c/s0", "parents": "route:top" } }"#
         }
-        routes += (0..<2000).map { number in
+        routes += (0..<64).map { number in
             let parent = number == 0 ? "none" : "route:y\(number - 1)"
             return #"{ "id": "y\#(number)", "to": { "path": "/o/s", "parents": "\#(parent)" } }"#
         }
@@ -136,5 +136,28 @@ struct LoadScaleTests {
             """#
         let problems = RouteTable.check(Array(file.utf8)).problems
         #expect(problems.contains { $0.code == .stackTooDeep }, "\(problems.prefix(2).map(\.message))")
+    }
+
+    @Test(
+        "A chain of more than 63 parent routes is an error, because no stack would have all of them",
+        arguments: [63, 64, 2000])
+    func deepParents(count: Int) {
+        let parents = (0..<count).map { number in
+            let parent = number == 0 ? "" : #", "parents": "route:p\#(number - 1)""#
+            return #"{ "id": "p\#(number)", "to": { "path": "\#(number == 0 ? "/g/s" : "/o/s")"\#(parent) } }"#
+        }
+        let file = #"""
+            { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
+              "link": { "schemes": ["t"], "host": "segment" },
+              "guards": { "in": { "claim": "session", "else": { "to": { "root": true } } } },
+              "coordinators": {
+                "g": { "guard": "in", "screens": { "s": {} } }, "o": { "slot": "single", "screens": { "s": {} } } },
+              "routes": [ { "id": "r", "match": "/r", "to": { "path": "/o/s", "parents": "route:p\#(count - 1)" } },
+                \#(parents.joined(separator: ",\n")) ] }
+            """#
+        let (table, problems, _) = RouteTable.check(Array(file.utf8))
+        #expect(problems.contains { $0.code == .stackTooDeep } == (count > 63), "\(problems.prefix(2).map(\.message))")
+        // The guard of the last parent applies.
+        #expect((table == nil) == (count > 63) && table?.resolve("t:r").outcome != .navigate)
     }
 }

@@ -81,6 +81,8 @@ struct UnusedPartTests {
         #"{"id": "b", "match": "/b", "query": {"q": null}, "to": {"path": "/c/s"}, "bind": {"M": {"n": "query.q"}}}"#
     private static let letter = absent.replacing("null", with: "\"x\"")
     private static let fallback = #""fallback": {"outcome": "navigate", "to": {"root": true}}"#
+    private static let onLimit =
+        #""fallback": [{"on": ["no_route"], "outcome": "reject"}, {"outcome": "navigate", "to": {"root": true}}]"#
     private static let byID = #", {"id": "a", "match": "/a", "redirect": "b"}]"#
 
     @Test(
@@ -116,6 +118,31 @@ struct UnusedPartTests {
                  {"id": "k", "match": "/k", "to": {"path": "/c/t", "parents": "route:b"}}]
                 """#, "app:///k?q=2"
             ),
+            (
+                "", #"[{"id": "r", "match": "/r/{x}", "redirect": "/r/{x}"}], \#(onLimit)"#, "app:///r/z"
+            ),
+            (
+                "",
+                #"""
+                [{"id": "r", "match": "/r/{x}", "redirect": "/e{x}"},
+                 {"id": "s", "match": "/é{any}", "to": {"root": true}}]
+                """#, "app:///r/%CC%81z"
+            ),
+            (
+                "",
+                #"""
+                [{"id": "r", "match": "/r", "redirect": "/q"},
+                 {"id": "q", "match": "/q", "query": {"x": "1"}, "redirect": "/r"},
+                 {"id": "d", "match": "/{rest*}", "to": {"root": true}}]
+                """#, "app:///r"
+            ),
+            (
+                "",
+                #"""
+                [{"id": "b", "match": "/b", "query": {"q": null}, "to": {"path": "/o/s/t"},
+                  "bind": {"M": {"n": "query.q"}}}]
+                """#, "app:///b"
+            ),
             (#", "repair": true"#, "[\(letter.replacing("\"x\"", with: "\" 5\""))]", "app:///b?q=%205"),
             (#", "repair": true"#, "[\(absent)]", "app:///b?%20q=5"),
             ("", "[\(absent)], \(fallback)", "app:///b"), ("", "[\(letter)], \(fallback)", "app:///b?q=x"),
@@ -125,10 +152,11 @@ struct UnusedPartTests {
         let file = """
             {"schemaVersion": 1, "table": {"id": "t", "version": "1"}, "models": {"M": {"n": "int(0..9)"}},
              "link": {"schemes": ["app", "https"], "host": "authority", "hosts": ["", "a.example"]\(options)},
-             "coordinators": {"c": {"screens": {"s": {"needs": ["M"]}, "t": {}}}}, "routes": \(routes)}
+             "coordinators": {"c": {"screens": {"s": {"needs": ["M"]}, "t": {}}},
+              "o": {"slot": "single", "screens": {"s": {"needs": ["M"]}, "t": {}}}}, "routes": \(routes)}
             """
         let codes = RouteTable.problems(in: Array(file.utf8)).map(\.code)
-        #expect(!codes.contains(.alwaysRejects) && !codes.contains(.neverHolds))
+        #expect(!codes.contains(.alwaysRejects) && !codes.contains(.neverHolds) && !codes.contains(.redirectNowhere))
         #expect(try RouteTable(json: Array(file.utf8)).resolve(link).outcome != .reject)
     }
 

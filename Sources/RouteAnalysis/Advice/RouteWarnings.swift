@@ -114,7 +114,7 @@ extension TableAdvice {
                 guard case .path(let segments) = variant.to.destination,
                     let stack = try? StaticStack.compose(segments, in: source, names: names)
                 else { return false }
-                return stack.entries.contains { entry in
+                return stack.withSingleSlots(in: source).entries.contains { entry in
                     source.coordinators[entry.coordinator].screens[entry.screen].needs.contains { $0.value == model }
                 }
             }
@@ -338,10 +338,10 @@ extension TableAdvice {
             leads[route] = matchingRoutes(of: numbers[own] ?? [], beside: source.routes.count, index, &search)
         }
         let endless = endlessRedirects(leads)
-        let fallback = source.fallback.first { rule in
-            rule.on?.contains { $0.value == .redirectLimit || $0.value == .noRoute } ?? true
+        let isRejected = [ReasonCode.redirectLimit, .noRoute].allSatisfy { reason in
+            let rule = source.fallback.first { $0.on?.contains { $0.value == reason } ?? true }
+            return rule.map { $0.outcome == .reject } ?? true
         }
-        let isRejected = fallback.map { $0.outcome == .reject } ?? true
         for (route, _) in added where endless.contains(route) {
             let found = leads[route] ?? []
             if found.isEmpty || isRejected { warn(route, leadsTo: found) }
@@ -445,6 +445,7 @@ extension TableAdvice {
         guard let inner else { return before.isEmpty ? .nothing : .one(.literal(before)) }
         if before.isEmpty && after.isEmpty { return .one(inner) }
         if case .literal(let text) = inner { return .one(.literal(before + text + after)) }
+        if inner.composes(before, after) { return .one(.any) }
         return .one(.affix(prefix: before, inner: inner, suffix: after))
     }
 }

@@ -64,6 +64,8 @@ struct TemplatePath {
                 case .query: return nil
                 }
             }
+            // A tail beside a text or another capture becomes several segments.
+            if names.contains(where: \.isTail), segment.count > 1 { return nil }
             if isHidden {
                 elements.append(.unknown)
             } else if names.isEmpty {
@@ -352,16 +354,7 @@ struct CaptureLocation {
     /// characters in NFC, as `e` and a combining accent do.
     private func composes(_ prefix: [UInt8], _ suffix: [UInt8], after index: Int) -> Bool {
         guard index + 1 < steps.count, case .read(let capture) = steps[index + 1] else { return false }
-        if let first = suffix.first, first >= 128 { return true }
-        switch capture.matcher {
-        case .any, .affix(_, .any, _): break
-        default: return false
-        }
-        // Of the other characters of ASCII, none composes.
-        let composing = prefix.last.map {
-            $0 >= 128 || lowerASCII($0) &- UInt8(ascii: "a") < 26 || "<=>".utf8.contains($0)
-        }
-        return composing ?? false
+        return capture.matcher.composes(prefix, suffix)
     }
 }
 
@@ -385,6 +378,21 @@ extension Matcher {
             return .affix(prefix: prefix + own, inner: inner, suffix: end + suffix)
         default: return .affix(prefix: prefix, inner: self, suffix: suffix)
         }
+    }
+
+    /// Returns a Boolean value that indicates whether a text of the matcher may become other characters in NFC between
+    /// a prefix and a suffix, as `e` and a combining accent do.
+    func composes(_ prefix: [UInt8], _ suffix: [UInt8]) -> Bool {
+        if let first = suffix.first, first >= 128 { return true }
+        switch self {
+        case .any, .affix(_, .any, _): break
+        default: return false
+        }
+        // Of the other characters of ASCII, none composes.
+        let composing = prefix.last.map {
+            $0 >= 128 || lowerASCII($0) &- UInt8(ascii: "a") < 26 || "<=>".utf8.contains($0)
+        }
+        return composing ?? false
     }
 
     /// The preimage of the matcher for the canonical text of a UUID, or nil if it is the matcher itself.

@@ -24,6 +24,10 @@ struct PossibleResults {
     private var support: [[Int]: DeviceCell?] = [:]
     /// A Boolean value that indicates whether some devices were left out because there are too many cells.
     private(set) var isCut = false
+    /// A Boolean value that indicates whether parent routes have more stacks than are checked when a table is loaded.
+    ///
+    /// Some of them can be too deep, break a rule of presentation, or need what a fallback does not have.
+    private(set) var hasUncheckedStacks = false
 
     var source: TableSource { table.source }
 
@@ -381,6 +385,16 @@ struct PossibleResults {
                     guard let common = meet(own, cell) else { continue }
                     found += stacks(variant.to, route, common, visited: visited + [number])
                 }
+            }
+            if found.count > TableChecks.maxParentStacks, !hasUncheckedStacks {
+                let different = Set(
+                    found.map { stack in
+                        StaticStack(
+                            stack.entries.map {
+                                StaticStack.Entry(coordinator: $0.coordinator, screen: $0.screen, present: $0.present)
+                            })
+                    })
+                hasUncheckedStacks = different.count > TableChecks.maxParentStacks
             }
             return found
         }

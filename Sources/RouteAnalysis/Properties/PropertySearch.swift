@@ -115,6 +115,7 @@ package struct PropertySearch {
         if let found = trial?.witness { return .refuted(shorter(found, property)) }
         if isOver() { task.gap = task.gap ?? Self.endedText }
         if results.isCut { task.gap = task.gap ?? "the routes distinguish too many kinds of devices" }
+        if results.hasUncheckedStacks { task.gap = task.gap ?? "the parents of routes have too many different stacks" }
         if let gap = task.gap { return .unproved(gap) }
         return .proved(note: coversLinks(task) ? nil : "it covers nothing: no link matches its `links` and its `when`")
     }

@@ -16,7 +16,7 @@ extension TableChecks {
         guard isWhole(route) else { return }
         if case .redirect(.template(let template)) = route.action {
             checkTemplate(template.value.segments.flatMap { $0 }, of: index)
-            checkTails(template.value, of: route)
+            checkTails(template.value, of: index)
         }
         checkBindings(index)
         checkUnusedCaptures(index)
@@ -128,10 +128,11 @@ extension TableChecks {
     }
 
     /// Checks that a tail in the template of a redirect is the only part of its segment.
-    private mutating func checkTails(_ template: TableSource.PathTemplate, of route: TableSource.Route) {
+    private mutating func checkTails(_ template: TableSource.PathTemplate, of index: Int) {
+        let patterns = ([index] + redirectors[index]).flatMap { source.routes[$0].patterns }
         for segment in template.segments where segment.count > 1 {
             for case .name(let name) in segment {
-                guard route.patterns.contains(where: { $0.path.capture(named: name.value)?.isTail == true }) else {
+                guard patterns.contains(where: { $0.path.capture(named: name.value)?.isTail == true }) else {
                     continue
                 }
                 problems.error(
@@ -442,22 +443,29 @@ extension TableChecks {
         }
     }
 
-    /// Returns the routes with the best of the patterns that match a path.
+    /// Returns the routes that a path can select: those with the best patterns, down to one that needs no scheme, host,
+    /// or query.
     private func routes(matching segments: [[UInt8]], _ paths: PathIndex) -> [Int] {
-        var best: Pattern?
-        var routes: [Int] = []
         let matching = paths.patterns(matching: segments) {
             names.coordinators[String(decoding: $0, as: UTF8.self)] != nil
+        }.enumerated().map { order, position in
+            let route = source.routes[position.route]
+            let pattern = route.patterns[position.pattern]
+            return (
+                order: order, route: position.route, path: pattern.path,
+                isSure: pattern.scheme == nil && pattern.host == nil && route.query.isEmpty
+            )
         }
-        for position in matching {
-            let pattern = source.routes[position.route].patterns[position.pattern].path
-            let order = best.map { Pattern.compare(pattern, $0) } ?? -1
-            if order < 0 {
-                best = pattern
-                routes = [position.route]
-            } else if order == 0, routes.last != position.route {
-                routes.append(position.route)
-            }
+        .sorted { one, other in
+            let order = Pattern.compare(one.path, other.path)
+            return order < 0 || order == 0 && one.order < other.order
+        }
+        var routes: [Int] = []
+        var last: Pattern?
+        for one in matching {
+            if let known = last, Pattern.compare(known, one.path) != 0 { break }
+            if routes.last != one.route { routes.append(one.route) }
+            if one.isSure { last = one.path }
         }
         return routes
     }
@@ -479,7 +487,10 @@ extension TableChecks {
         return chain
     }
 
-    /// Reports cycles of parent routes, each once.
+    /// The maximum number of parent routes above a target.
+    private static let maxParentRoutes = 63
+
+    /// Reports cycles of parent routes, each once, and chains with too many of them.
     mutating func checkParentRoutes() {
         let parents = source.routes.map { route in
             route.variants.compactMap { variant -> Int? in
@@ -488,12 +499,15 @@ extension TableChecks {
             }
         }
         var done = [Bool](repeating: false, count: parents.count)
+        // The number of parent routes above each route.
+        var depths = [Int](repeating: 0, count: parents.count)
         for start in source.routes.indices where !done[start] {
             var chain: [(route: Int, next: Int)] = [(start, 0)]
             var positions = [start: 0]
             while let last = chain.last {
                 guard last.next < parents[last.route].count else {
                     done[last.route] = true
+                    depths[last.route] = parents[last.route].map { depths[$0] + 1 }.max() ?? 0
                     positions[last.route] = nil
                     chain.removeLast()
                     continue
@@ -509,6 +523,21 @@ extension TableChecks {
                 positions[parent] = chain.count
                 chain.append((parent, 0))
             }
+        }
+        let others = source.guards.map(\.otherwise) + source.fallback.compactMap(\.to)
+        let targets = source.routes.flatMap { route -> [TableSource.Target] in
+            let own = route.variants.map(\.to)
+            return if case .to(let target) = route.unsupported { own + [target] } else { own }
+        }
+        for target in targets + others {
+            guard case .route(let id) = target.parents, let parent = names.routes[id.value],
+                depths[parent] + 1 > Self.maxParentRoutes
+            else { continue }
+            problems.error(
+                .stackTooDeep, at: id.offset,
+                "the chain of parent routes has \(depths[parent] + 1) routes, the limit is \(Self.maxParentRoutes)",
+                suggestion: "list the paths of the parents")
+            return
         }
     }
 

@@ -1,6 +1,6 @@
 extension TableChecks {
     /// The maximum number of different parent stacks that are checked for a target.
-    private static let maxParentStacks = 256
+    package static let maxParentStacks = 256
     /// The maximum number of entries of all stacks that are composed above the stacks of other routes, so that a table
     /// is checked in seconds and with little memory.
     private static let maxStackEntries = 1 << 23
