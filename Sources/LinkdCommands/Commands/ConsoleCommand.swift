@@ -14,7 +14,7 @@ enum ConsoleCommand {
                 + "it to the endpoints under /api/ as `Authorization: Bearer TOKEN`. Whoever has the token sees what "
                 + "this user's credentials can read. The token of --token-file and its cookies stay valid after a "
                 + "restart, and it is not printed.",
-            "Other addresses than those of this machine need TLS: --tls-certificate with --tls-key and --host, "
+            "An address that other machines can reach needs TLS: --tls-certificate with --tls-key and --host, "
                 + "or a proxy and --behind-proxy.",
         ],
         flags: [

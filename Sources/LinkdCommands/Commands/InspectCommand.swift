@@ -26,7 +26,7 @@ enum InspectCommand {
             Flag(
                 "--topic", .topic, default: "the settings `output` and `output.applications`: link-decisions",
                 "Topic to read."),
-            Flag("--dlq", "Read the dead-letter topics of the inputs, or with --topic that of this topic."),
+            Flag("--dlq", "Read the dead-letter topics of the inputs, or with --topic the one of this topic."),
             Flag("--device", .text(bytes: 1...256), placeholder: "ID", "Print records of this device only."),
             Flag(
                 "--event", .text(bytes: 1...1024), placeholder: "ID",

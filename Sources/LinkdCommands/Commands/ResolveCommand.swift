@@ -27,7 +27,7 @@ enum ResolveCommand {
                 "Key of every record."),
             Flag(
                 "--header", .pairs(count: 0...64), repeats: true, placeholder: "NAME=VALUE",
-                "Header of every record, such as those of CloudEvents."),
+                "Header of every record, such as a header of CloudEvents."),
             Flag(
                 "--explain",
                 "Explain each decision: which patterns match, which do not, and which variant was chosen."),

@@ -29,9 +29,9 @@ enum RoutesDiffCommand {
                 + "value that it refuses is listed as refused. An exception is `coordinatorPath`: a path whose last "
                 + "segment was no screen now shows the screen that is added. All other changes are compatible: added "
                 + "applications, screens, values, and links, another reason, presentation, mode, notices, and notes.",
-            "With --canary, the tables are those of a worker's canary: the report has the differences that the worker "
-                + "counted, with the position and the index of the first decision of each route. The file is a saved "
-                + "page /status.",
+            "With --canary, the tables are the two of a worker's canary: the report has the differences that the "
+                + "worker counted, with the position and the index of the first decision of each route. The file is a "
+                + "saved page /status.",
             "With --census, the report also says for how many devices of the registry a request of each change is "
                 + "decided differently. `--fail-on devices:0.1%` selects changes that concern more than this share of "
                 + "the devices.",

@@ -14,7 +14,7 @@ enum RoutesExportCommand {
             "The Swift file contains the table. It has an enum with a case for each route and a function that writes "
                 + "its link, a struct for each model, an enum with a case for each screen and its models, and a type "
                 + "for decisions, so that the app can switch over everything that a table or a server decides. A "
-                + "route of which no link leads back to it is an error.",
+                + "route is an error if none of its links leads back to it.",
             "A contract has the table's screens, models, and routes, and is strict about them. It accepts what "
                 + "versions of linkd add to decisions. The article `Contracts` of RouteTools has the rules. The "
                 + "TypeScript file has types only. The Kotlin file needs Kotlin 1.3 or later, and reads a decision "

@@ -65,7 +65,7 @@ enum RoutesDocsCommand {
         summary: "Write the documentation of a table, in Markdown",
         discussion: [
             "Routes are sorted by their ids, so that a small edit of the table is a small edit of the document. "
-                + "Examples are those of the table, resolved again. A pattern without an example gets a generated "
+                + "The examples of the table are resolved again. A pattern without an example gets a generated "
                 + "link, marked as such."
         ],
         operands: Operands(name: "TABLE", help: "The file of the table.", count: 1...1),

@@ -15,9 +15,9 @@ enum DeadLettersReplayCommand {
                 + "the current time, so an event that has expired stays expired. Correct the cause first.",
             "Each dead letter is sent in one transaction with an entry in the ledger, the topic `<dlq>.replayed`. So "
                 + "nothing is replayed twice, whatever the filters of later calls are, and a call that was interrupted "
-                + "or killed is continued by the same command. This holds as long as the ledger keeps its entries: its "
-                + "retention must be longer than that of the dead letters. `linkd topics create --replay` creates the "
-                + "topics.",
+                + "or killed is continued by the same command. This holds as long as the ledger keeps its entries: it "
+                + "must retain them longer than the dead letters are retained. `linkd topics create --replay` creates "
+                + "the topics.",
             "A dead letter is copied to the parking topic instead if its value was truncated, it was replayed as often "
                 + "as --cap allows, the input has no such partition any more, or it is larger than the input accepts. "
                 + "Records that are not dead letters of the input are left alone, with exit code 1.",
@@ -223,7 +223,7 @@ final class ReplayJob {
                 "\(Counts.text(Int(plan.foreignCount), "record")) of \(summary.topics.deadLetters) "
                     + "\(plan.foreignCount == 1 ? "is" : "are") not dead letters of \(summary.topics.input), for "
                     + "example " + (plan.firstForeign ?? "-"),
-                advice: "look at them with `linkd inspect --dlq`; pass --topic for those of another input")
+                advice: "look at them with `linkd inspect --dlq`; pass --topic for the dead letters of another input")
         } else {
             return .success
         }

@@ -159,9 +159,9 @@ enum SettingsTable {
             default: .none("none, one topic"),
             [.worker, .inspect, .deadLetters, .topics, .doctor, .console, .bisect, .recall, .verify, .config],
             bounds: "no input or dead-letter topics",
-            "Topics for the decisions of applications: that of the event, or else the only one that the table lists. "
-                + "All other decisions go to `output`. In the settings file, write an object under the name with its "
-                + "dot."),
+            "Topics for the decisions of applications. A decision is for the application that its event names, or else "
+                + "for the only one that the table lists. All other decisions go to `output`. In the settings file, "
+                + "write an object under the name with its dot."),
         SettingRow(
             "devices.topic", .topic, default: .none("none, no registry"),
             [
@@ -195,7 +195,7 @@ enum SettingsTable {
         SettingRow(
             "dlq.headers", .choice(["native", "connect", "spring", "streams", "all"]), default: "native",
             [.worker, .config],
-            "Headers that dead letters have for other tools, in addition to those of linkd: of Kafka Connect, Spring "
+            "Headers that dead letters have for other tools, in addition to linkd's own: for Kafka Connect, Spring "
                 + "Kafka, or Kafka Streams."),
         SettingRow(
             "dlq.max.ratio", .decimal(0...10_000, places: 4), default: "0.95", [.worker, .config],
@@ -258,7 +258,7 @@ enum SettingsTable {
         SettingRow(
             "vendors", .files(count: 1...16), default: .none("none"), .reading, bounds: "16MiB each",
             "Vendor tables, by which push messages of vendors are recognized and read. They are added to the shipped "
-                + "one: a row replaces the row with its id, and other rows have precedence over those of earlier "
+                + "one: a row replaces the row with its id, and other rows have precedence over the rows of earlier "
                 + "files. `none` leaves out the shipped one, without which a worker does not start."),
         SettingRow(
             "link.platforms", .file, default: .none("the shipped `link-platforms.json`"), .reading, bounds: "16MiB",

@@ -97,7 +97,8 @@ struct LoadedTables {
 extension Operands {
     /// The files of tables that a command reads, see `TablePaths`.
     static let tables = Operands(
-        name: "FILE", help: "Table files. Default: those of --table, or those that come with linkd.", count: 0...64)
+        name: "FILE", help: "Table files. Default: the files of --table, or the tables that come with linkd.",
+        count: 0...64)
 }
 
 /// A candidate that was loaded, with the bytes of its file.

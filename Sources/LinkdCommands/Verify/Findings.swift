@@ -81,8 +81,8 @@ package enum Doubt: String, Sendable, CaseIterable {
             "whose decisions for several devices or messages are too many or too far apart to check that none is "
                 + "missing"
         case .fewerPartitions:
-            "in another partition than that of its key, which is right if the output had fewer partitions when the "
-                + "worker was started"
+            "in a partition to which its key does not belong, which is right if the output had fewer partitions when "
+                + "the worker was started"
         }
     }
 }

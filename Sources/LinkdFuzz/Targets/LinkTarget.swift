@@ -91,7 +91,7 @@ private struct EventCheck {
             // The only result with a single table is the library's decision.
             if let cause { return "the event is a dead letter: \(cause.detail)" }
             if found != decision.json {
-                return "the decision of an event differs from that of the library\n"
+                return "the decision of an event differs from the decision of the library\n"
                     + String(decoding: found, as: UTF8.self) + "\n" + String(decoding: decision.json, as: UTF8.self)
             }
         }

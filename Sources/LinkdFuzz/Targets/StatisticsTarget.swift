@@ -16,7 +16,7 @@ extension FuzzRunner {
         let json = try? JSONValue.parse(document, maxDepth: StatisticsModel.maxDepth)
         let expected = json.flatMap(StatisticsModel.statistics)
         if statistics != expected {
-            return "the result differs from that of the tree\n\(statistics.debugText)\n\(expected.debugText)"
+            return "the result differs from the result of the tree\n\(statistics.debugText)\n\(expected.debugText)"
         }
         guard let json, let statistics else { return nil }
         // Escapes and white space are different, and the figures are equal.

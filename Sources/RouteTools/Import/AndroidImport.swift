@@ -99,7 +99,7 @@ extension TableDraft {
             if name.hasPrefix("*"), name != "*", !name.hasPrefix("*.") {
                 rule = "*." + name.dropFirst()
                 note(
-                    .leavesOut, "the hosts of `\(host.name)`, except for those of `\(rule)`", at: filter.place)
+                    .leavesOut, "the hosts of `\(host.name)` that `\(rule)` does not match", at: filter.place)
             }
             guard !rule.isEmpty, (try? HostRule.parse(rule)) != nil, !(name.hasPrefix("*") && host.port != nil) else {
                 note(.leavesOut, "the host `\(host.name)`, which no table can have", at: filter.place)
