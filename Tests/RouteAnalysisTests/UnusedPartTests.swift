@@ -143,6 +143,14 @@ struct UnusedPartTests {
                   "bind": {"M": {"n": "query.q"}}}]
                 """#, "app:///b"
             ),
+            (
+                "",
+                #"""
+                [{"id": "b", "match": "/b/{x:int(10..20)}", "to": {"path": "/c/new"}, "bind": {"M": {"n": "path.x"}}}],
+                 "fallback": [
+                   {"on": ["unsupported"], "outcome": "navigate", "to": {"root": true}}, {"outcome": "reject"}]
+                """#, "app:///b/12"
+            ),
             (#", "repair": true"#, "[\(letter.replacing("\"x\"", with: "\" 5\""))]", "app:///b?q=%205"),
             (#", "repair": true"#, "[\(absent)]", "app:///b?%20q=5"),
             ("", "[\(absent)], \(fallback)", "app:///b"), ("", "[\(letter)], \(fallback)", "app:///b?q=x"),
@@ -152,12 +160,14 @@ struct UnusedPartTests {
         let file = """
             {"schemaVersion": 1, "table": {"id": "t", "version": "1"}, "models": {"M": {"n": "int(0..9)"}},
              "link": {"schemes": ["app", "https"], "host": "authority", "hosts": ["", "a.example"]\(options)},
-             "coordinators": {"c": {"screens": {"s": {"needs": ["M"]}, "t": {}}},
+             "coordinators": {
+              "c": {"screens": {"s": {"needs": ["M"]}, "t": {}, "new": {"needs": ["M"], "until": "1.0"}}},
               "o": {"slot": "single", "screens": {"s": {"needs": ["M"]}, "t": {}}}}, "routes": \(routes)}
             """
         let codes = RouteTable.problems(in: Array(file.utf8)).map(\.code)
         #expect(!codes.contains(.alwaysRejects) && !codes.contains(.neverHolds) && !codes.contains(.redirectNowhere))
-        #expect(try RouteTable(json: Array(file.utf8)).resolve(link).outcome != .reject)
+        let decision = try RouteTable(json: Array(file.utf8)).resolve(link, device: DeviceFacts(app: "9.0"))
+        #expect(decision.outcome != .reject)
     }
 
     @Test("The link of a pattern that a rewrite hides does not reach the pattern")

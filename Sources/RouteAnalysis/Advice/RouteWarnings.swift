@@ -36,7 +36,7 @@ extension TableAdvice {
                 opensOutside($0) ? nil : "no scheme and host of its links is on the allow list of `externals`"
             }
         case .variants:
-            for binding in route.bindings {
+            for binding in canLeadElsewhere(route) ? [] : route.bindings {
                 guard let model = names.models[binding.model.value],
                     let number = names.fields[model][binding.field.value]
                 else { continue }
@@ -46,6 +46,20 @@ extension TableAdvice {
             }
             return unavailableTarget(of: route).map { "no device has the screen `\($0)`, to which it leads" }
         }
+    }
+
+    /// Returns a Boolean value that indicates whether a device that lacks a screen may get something else before the
+    /// values of the route are read.
+    private func canLeadElsewhere(_ route: TableSource.Route) -> Bool {
+        let isReplacing =
+            switch route.unsupported {
+            case .to(let target): if case .external = target.destination { true } else { isReplaced(.unsupported) }
+            default: isReplaced(.unsupported)
+            }
+        return isReplacing
+            && source.coordinators.contains { coordinator in
+                coordinator.screens.contains { $0.since != nil || $0.until != nil || !$0.requires.isEmpty }
+            }
     }
 
     /// Returns a Boolean value that indicates whether the fallback gives requests with a reason another outcome.
