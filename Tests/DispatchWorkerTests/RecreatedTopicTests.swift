@@ -44,9 +44,11 @@ extension ProxyTests {
         }
 
         /// Returns the names of the records that have an outcome, once for each outcome.
-        static func outcomes(_ run: BrokerRun, _ name: String) throws -> [String] {
-            let decided = try run.read(run.output).compactMap(\.keyText)
-            let dead = try run.read(run.deadLetters).compactMap(\.valueText)
+        static func outcomes(
+            _ run: BrokerRun, _ name: String, isolation: String = "read_committed"
+        ) throws -> [String] {
+            let decided = try run.read(run.output, isolation: isolation).compactMap(\.keyText)
+            let dead = try run.read(run.deadLetters, isolation: isolation).compactMap(\.valueText)
             return (decided + dead).filter { $0.hasPrefix(name + "-") }.sorted()
         }
 
@@ -80,11 +82,20 @@ extension ProxyTests {
                 ).allSatisfy { $0.error == nil }
             }
             #expect(isCreated)
-            _ = try becomesTrue(withinSeconds: 20) {
+            // A busy broker describes the new topics before it replaces the logs, and until then it acknowledges
+            // records in the old logs, which are lost with them.
+            let client = try KafkaConsumer(["bootstrap.servers": run.bootstrap, "group.id": run.group]) { _, _ in }
+            defer { client.abandon() }
+            let isEmpty = try becomesTrue(withinSeconds: 60) {
                 try admin.describe(topics: names, timeoutMilliseconds: 5_000).allSatisfy { topic in
                     topic.partitions.count == Int(partitions) && topic.partitions.allSatisfy { $0.leader >= 0 }
+                        && (0..<partitions).allSatisfy { number in
+                            let partition = TopicPartition(topic: topic.name, partition: number)
+                            return (try? client.watermarks(of: partition, timeoutMilliseconds: 5_000))?.high == 0
+                        }
                 }
             }
+            #expect(isEmpty, "the broker has not replaced the logs of \(names)")
         }
 
         /// Commits the offsets of the old topic again, with their metadata.
