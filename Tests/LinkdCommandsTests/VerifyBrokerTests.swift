@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import KafkaClient
 internal import StrictJSON
 internal import TestSupport
@@ -76,11 +77,18 @@ struct VerifyBrokerTests {
 
         /// Runs `linkd verify`, and returns its exit code and its report.
         func verify(_ flags: String...) throws -> (code: Int32, report: JSONValue, error: String) {
-            let result = try LinkdProcess.run(
-                ["verify", "--input", input.name, "--output", output.name, "--group", input.name, "--json"] + flags,
-                environment: ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""])
+            let result = try run(["--json"] + flags)
             try #require([0, 1, 65].contains(result.code), "\(result.err)")
             return (result.code, try JSONValue.parse(Array(result.out.utf8)), result.err)
+        }
+
+        /// Runs `linkd verify`, and returns the report for people.
+        func text(_ flags: String...) throws -> String { try run(flags).out }
+
+        private func run(_ flags: [String]) throws -> CommandResult {
+            try LinkdProcess.run(
+                ["verify", "--input", input.name, "--output", output.name, "--group", input.name] + flags,
+                environment: ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""])
         }
     }
 
@@ -159,12 +167,34 @@ struct VerifyBrokerTests {
         let late = try site.verify("--since", "90m")
         #expect(late.code == 1 && late.report["records"]?.integer == 4, "\(late)")
         #expect(late.error.contains("read from its first record on"), "\(late.error)")
+        #expect(late.report["decisions_since"] == nil, "\(late)")
         let other = try LinkdProcess.run(
             ["verify", "--input", "^\(site.input.name)-none$", "--output", site.output.name],
             environment: ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""])
         #expect(other.code == 78 && other.err.contains("no topic that this user may see"), "\(other)")
         let after = try site.verify("--offsets", "0:5-100")
         #expect(after.code == 0 && after.report["records"]?.integer == 3, "\(after)")
+    }
+
+    /// A producer's clock that is more than ten minutes ahead of the worker's hides the first decision.
+    @Test("The answer about a part says since when decisions were read")
+    func decisionsSince() throws {
+        let site = try Site(partitions: 1)
+        let now = Platform.nowMilliseconds
+        let minute: Int64 = 60_000
+        try site.input.write([.init(value: "", time: now - 10 * minute)])
+        for minutes in [60, 5] as [Int64] { try site.decide([(0, "\(site.input.name)-0-0-0")], now - minutes * minute) }
+        try site.commit([1])
+        let whole = try site.verify()
+        #expect(whole.code == 1 && Self.harms(whole.report).keys.sorted() == ["doubled"], "\(whole)")
+        #expect(whole.report["decisions_since"] == nil)
+        let time = UTCDateTime.text(milliseconds: now - 12 * minute)
+        let start = UTCDateTime.text(milliseconds: now - 22 * minute)
+        let part = try site.verify("--since", time)
+        #expect(part.code == 0 && part.report["decisions_since"]?.string == start, "\(part)")
+        let text = try site.text("--since", time)
+        #expect(text.contains("not known: whether records were also decided before \(start)"), "\(text)")
+        #expect(text.contains("nothing is lost, doubled, or out of order in the decisions since \(start)"), "\(text)")
     }
 
     @Test(

@@ -46,15 +46,17 @@ final class VerifyJob {
         readingSince = Platform.monotonicSeconds
         var starts = try starts(site, scan)
         var findings = try check(site, sources, starts, &scan)
-        let isPart = starts.contains { $0.value > site.bounds[$0.key.topic]?[$0.key.partition]?.low ?? 0 }
+        var isPart = starts.contains { $0.value > site.bounds[$0.key.topic]?[$0.key.partition]?.low ?? 0 }
         if isPart, findings.doubts[.removed] != nil {
             call.console.note("Records without an outcome were found, so the output is read from its first record on.")
             starts = firstOffsets(site)
+            isPart = false
             findings = try check(site, sources, starts, &scan)
         }
         progress.clear()
         let report = VerifyReport(
-            findings: findings, site: site, canRepeat: canRepeat, seconds: Platform.monotonicSeconds - start)
+            findings: findings, site: site, decisionsSince: isPart ? try decisionsSince : nil, canRepeat: canRepeat,
+            seconds: Platform.monotonicSeconds - start)
         if call.json { call.console.out.line(report.json) } else { report.print(on: call.console.out) }
         call.console.out.flush()
         guard let failure = report.failure else { return .success }
@@ -116,13 +118,20 @@ final class VerifyJob {
         return sources
     }
 
+    /// The time from which on the outputs are read, in milliseconds since 1970, or nil.
+    private var decisionsSince: Int64? {
+        get throws(CommandFailure) {
+            try RecordFilter(call, ofDeadLetters: false).since.map { $0 - Self.leadMilliseconds }
+        }
+    }
+
     /// Returns the offset of each partition of the outputs from which on it is read.
     private func starts(_ site: VerifySite, _ scan: TopicScan) throws(CommandFailure) -> [TopicPartition: Int64] {
         var starts = firstOffsets(site)
-        guard let since = try RecordFilter(call, ofDeadLetters: false).since else { return starts }
+        guard let since = try decisionsSince else { return starts }
         for output in site.topics.outputs.names {
             let bounds = site.bounds[output, default: [:]]
-            let found = try scan.offsets(of: output, bounds.keys, atOrAfter: since - Self.leadMilliseconds)
+            let found = try scan.offsets(of: output, bounds.keys, atOrAfter: since)
             for (number, limits) in bounds {
                 let partition = TopicPartition(topic: output, partition: number)
                 starts[partition] = max(limits.low, found[partition] ?? limits.high)

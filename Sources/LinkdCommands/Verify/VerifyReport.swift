@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import LinkDecider
 internal import RouteTools
 internal import StrictJSON
@@ -6,6 +7,8 @@ internal import StrictJSON
 struct VerifyReport {
     let findings: Findings
     let site: VerifySite
+    /// The time from which on the decisions were read, in milliseconds since 1970, or nil if all were read.
+    let decisionsSince: Int64?
     /// A Boolean value that indicates whether outcomes can be repeated.
     let canRepeat: Bool
     /// The duration in seconds.
@@ -45,9 +48,14 @@ struct VerifyReport {
             out.line("not known: \(text(doubt, found.count, first.place))")
         }
         out.line("not known: \(Self.unseen)")
+        let since = decisionsSince.map { UTCDateTime.text(milliseconds: $0) }
+        if let since {
+            out.line("not known: whether records were also decided before \(since), since when the decisions were read")
+        }
         guard failure == nil else { return }
         let isEmpty = findings.records == 0 && findings.decisions == 0 && findings.deadLetters == 0
-        out.line(isEmpty ? "there was nothing to check" : "nothing is lost, doubled, or out of order")
+        let part = since.map { " in the decisions since \($0)" } ?? ""
+        out.line(isEmpty ? "there was nothing to check" : "nothing is lost, doubled, or out of order\(part)")
     }
 
     private func text(_ doubt: Doubt, _ count: Int64, _ place: TopicPlace) -> String {
@@ -77,6 +85,7 @@ struct VerifyReport {
             if !others.isEmpty { json.texts("application_outputs", Array(others)) }
             json.texts("dead_letter_topics", site.topics.deadLetters)
             json.text("group", site.group)
+            if let decisionsSince { json.text("decisions_since", UTCDateTime.text(milliseconds: decisionsSince)) }
             json.number("records", findings.records)
             json.number("waiting", findings.waiting)
             json.number("decisions", findings.decisions)
@@ -123,7 +132,9 @@ extension Harm {
                 + "be an offset of the group that was moved forward, a program that deleted records of the output, or "
                 + "records that workers skip as they are told (`from` or `data.loss` is `latest`), which are no loss: "
                 + "check later ones with --since"
-        case .expired: "raise `retention.ms` of \(place.topic) above the longest time without a worker"
+        case .expired:
+            "raise `retention.ms` of \(place.topic) above the longest time without a worker; nothing is lost if these "
+                + "were only records of aborted transactions, which no topic shows any more"
         case .doubled, .disordered:
             "\(look); the cause can be an offset of the group that was moved back, a second group that writes to the "
                 + "same output, an input that was created again, or a worker with `guarantee` `at-least-once`"
