@@ -97,6 +97,21 @@ import Testing
         #expect(table.resolve("t:///leaf?n=1", device: device).notes.isEmpty)
     }
 
+    @Test("Without a parent that lacks data, a stack must still keep the rules of presentation")
+    func presentationWithoutParent() throws {
+        let table = try Self.table(
+            #"""
+            "link":{"schemes":["t"],"host":"authority","hosts":["*"]}, "models":{"M":{"v":"int"}},
+            "coordinators":{"a":{"screens":{
+              "sheet":{"present":["sheet"]},"cover":{"present":["cover"],"nav":true,"needs":["M"]},"leaf":{}}}},
+            "routes":[{"id":"r","match":"/r","bind":{"M":{"v":"query.v"}},
+                       "to":{"path":"/a/leaf","parents":["/a/sheet","/a/cover"]}}]
+            """#)
+        #expect(table.resolve("t:///r?v=1").path == "/a/sheet/cover/leaf")
+        let decision = table.resolve("t:///r")
+        #expect(decision.reason == .presentation && decision.detail == "a.leaf", "\(decision)")
+    }
+
     @Test("A parent route that drops invalid values keeps its entry")
     func droppingParents() throws {
         let decision = try Self.parents(drops: true).resolve("t:///leaf?n=x&p=3", device: DeviceFacts(app: "6"))

@@ -19,6 +19,22 @@ struct HostTests {
                 """.utf8))
     }
 
+    @Test("Two rules for hosts overlap in any order if and only if one host matches both")
+    func overlaps() throws {
+        let rules = try ["", "*", "a.ex", "a.ex:8443", "a.ex:81", "b.ex", "*.ex", "*.a.ex"].map(HostRule.parse)
+        let hosts = ["", "a.ex", "b.ex", "c.ex", "x.a.ex", "other"].flatMap { host in
+            [nil, 8443, 81, 5].map { (host: Array(host.utf8), port: $0 as UInt16?) }
+        }
+        for one in rules {
+            for other in rules {
+                let isCommon = hosts.contains {
+                    one.matches(host: $0.host, port: $0.port) && other.matches(host: $0.host, port: $0.port)
+                }
+                #expect(one.overlaps(other) == isCommon, "\(one) and \(other)")
+            }
+        }
+    }
+
     private static let missing = [
         "https:p/new", "https:/p/new", "https:///p/new", "https://", "https://:443/p/new", "https://:8443/p/new",
         "https:", "https:///", "https://?p/new", "https://#p", "http:p/new", "HTTP:///p/new", "hTTps:/p/new",

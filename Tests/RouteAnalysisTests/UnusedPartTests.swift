@@ -83,6 +83,8 @@ struct UnusedPartTests {
     private static let fallback = #""fallback": {"outcome": "navigate", "to": {"root": true}}"#
     private static let onLimit =
         #""fallback": [{"on": ["no_route"], "outcome": "reject"}, {"outcome": "navigate", "to": {"root": true}}]"#
+    private static let screenless =
+        #""fallback": [{"on": ["unknown_screen"], "outcome": "navigate", "to": {"root": true}}, {"outcome": "reject"}]"#
     private static let byID = #", {"id": "a", "match": "/a", "redirect": "b"}]"#
 
     @Test(
@@ -151,6 +153,43 @@ struct UnusedPartTests {
                    {"on": ["unsupported"], "outcome": "navigate", "to": {"root": true}}, {"outcome": "reject"}]
                 """#, "app:///b/12"
             ),
+            (
+                "",
+                #"""
+                [{"id": "b", "match": "/b/{x:int(10..20)}/{p:coordinatorPath}", "to": {"path": "{p}"},
+                  "bind": {"M": {"n": "path.x"}}}], \#(screenless)
+                """#, "app:///b/12/c/none"
+            ),
+            (
+                "",
+                #"""
+                [{"id": "b", "match": "/b/{p:coordinatorPath}", "query": {"q": null}, "requireAll": true,
+                  "to": {"path": "{p}"}, "bind": {"M": {"n": "query.q"}}}], \#(screenless)
+                """#, "app:///b/c/none"
+            ),
+            (
+                "",
+                #"""
+                [{"id": "b", "match": "/b", "query": {"q": null}, "to": {"path": "/c/s"},
+                  "bind": {"M": {"n": "query.q", "k": "query.k"}}}],
+                 "fallback": [
+                   {"on": ["param_invalid"], "outcome": "navigate", "to": {"root": true}}, {"outcome": "reject"}]
+                """#, "app:///b?k=x"
+            ),
+            (
+                "",
+                #"""
+                [{"id": "b", "match": {"path": "/b", "host": "a.example:8443"}, "exclude": {"outcome": "external"}}],
+                 "externals": {"hosts": ["a.example"]}
+                """#, "https://a.example:8443/b"
+            ),
+            (
+                #", "limits": {"maxSegments": 3}"#,
+                #"""
+                [{"id": "a", "match": "/a/{x*}", "redirect": "/a/b/{x}"}],
+                 "fallback": [{"on": ["budget"], "outcome": "navigate", "to": {"root": true}}, {"outcome": "reject"}]
+                """#, "app:///a/x/y"
+            ),
             (#", "repair": true"#, "[\(letter.replacing("\"x\"", with: "\" 5\""))]", "app:///b?q=%205"),
             (#", "repair": true"#, "[\(absent)]", "app:///b?%20q=5"),
             ("", "[\(absent)], \(fallback)", "app:///b"), ("", "[\(letter)], \(fallback)", "app:///b?q=x"),
@@ -158,7 +197,7 @@ struct UnusedPartTests {
         ])
     func rejections(options: String, routes: String, link: String) throws {
         let file = """
-            {"schemaVersion": 1, "table": {"id": "t", "version": "1"}, "models": {"M": {"n": "int(0..9)"}},
+            {"schemaVersion": 1, "table": {"id": "t", "version": "1"}, "models": {"M": {"n": "int(0..9)", "k": "int?"}},
              "link": {"schemes": ["app", "https"], "host": "authority", "hosts": ["", "a.example"]\(options)},
              "coordinators": {
               "c": {"screens": {"s": {"needs": ["M"]}, "t": {}, "new": {"needs": ["M"], "until": "1.0"}}},
@@ -168,6 +207,19 @@ struct UnusedPartTests {
         #expect(!codes.contains(.alwaysRejects) && !codes.contains(.neverHolds) && !codes.contains(.redirectNowhere))
         let decision = try RouteTable(json: Array(file.utf8)).resolve(link, device: DeviceFacts(app: "9.0"))
         #expect(decision.outcome != .reject)
+    }
+
+    @Test("A redirect whose target only a request by id reaches is not called a redirect to nowhere")
+    func parameters() throws {
+        let file = #"""
+            {"schemaVersion": 1, "table": {"id": "t", "version": "1"}, "link": {"schemes": ["t"], "host": "segment"},
+             "coordinators": {"a": {"screens": {"ok": {}}}},
+             "routes": [{"id": "r", "match": "/r/{v}", "query": {"q": "1"}, "redirect": "/t/{v}"},
+                        {"id": "t", "match": "/t/{any}", "query": {"q": "2"}, "to": {"path": "/a/ok"}}]}
+            """#
+        #expect(RouteTable.problems(in: Array(file.utf8)).map(\.code) == [])
+        let decision = try RouteTable(json: Array(file.utf8)).resolve(.route("r", params: ["v": "x", "q": "2"]))
+        #expect(decision.route == "t")
     }
 
     @Test("The link of a pattern that a rewrite hides does not reach the pattern")

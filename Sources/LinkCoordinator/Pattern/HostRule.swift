@@ -50,6 +50,8 @@ package enum HostRule: Sendable, Hashable {
     package func overlaps(_ other: HostRule) -> Bool {
         switch (self, other) {
         case (.any, _), (_, .any): true
+        case (.exact(let host, let port), .exact(let other, let otherPort)):
+            host == other && (port == nil || otherPort == nil || port == otherPort)
         case (.exact(let host, let port), _): other.matches(host: host, port: port)
         case (_, .exact(let host, let port)): matches(host: host, port: port)
         case (.empty, .empty): true

@@ -9,9 +9,7 @@ extension Resolver {
     @inline(__always)
     mutating func bind(_ composition: Composition, of route: Ref<CompiledRoute>) throws(Rejection) -> Composition {
         try bindRoute(route)
-        if composition.usesProgram {
-            return values.lacksAny(composition.target.required) ? try requireData(of: composition) : composition
-        }
+        if composition.usesProgram && !values.lacksAny(composition.target.required) { return composition }
         return try bindOthers(composition)
     }
 

@@ -80,6 +80,9 @@ package struct TableSource: Sendable {
         /// The name of the var.
         package var name: Located<String>
 
+        /// The text that `<name>` stands for.
+        package var text: String
+
         /// A Boolean value that indicates whether `<name>` is used.
         package var isUsed: Bool
     }

@@ -48,14 +48,17 @@ extension TableAdvice {
         }
     }
 
-    /// Returns a Boolean value that indicates whether a device that lacks a screen may get something else before the
-    /// values of the route are read.
+    /// Returns a Boolean value that indicates whether a device that lacks a screen, or a link whose captured path has
+    /// none, may get something else before the values of the route are read.
     private func canLeadElsewhere(_ route: TableSource.Route) -> Bool {
         let isReplacing =
             switch route.unsupported {
             case .to(let target): if case .external = target.destination { true } else { isReplaced(.unsupported) }
             default: isReplaced(.unsupported)
             }
+        // A captured path can have no screen, or too many.
+        let isCaptured = route.variants.contains { if case .captured = $0.to.destination { true } else { false } }
+        if isCaptured, source.fallback.contains(where: { $0.outcome != .reject }) { return true }
         return isReplacing
             && source.coordinators.contains { coordinator in
                 coordinator.screens.contains { $0.since != nil || $0.until != nil || !$0.requires.isEmpty }
@@ -112,7 +115,7 @@ extension TableAdvice {
                     + "`\(field.type.text)`"
             }
             if constraint.test == .absent, field.absence == .required, isAlwaysNeeded(binding.model.value, route),
-                !isReplaced(.paramMissing)
+                !isReplaced(.paramMissing), !isReplaced(.paramInvalid)
             {
                 return "the route requires `\(own)` to be absent from the query, but `\(name)` needs it"
             }
@@ -332,6 +335,8 @@ extension TableAdvice {
             // A pattern that is not tried could match, so a warning could be wrong.
             if route.patterns.count > Self.maxForms { continue }
             var own = route
+            // A request for the route by its id can have any parameters.
+            own.query = []
             own.patterns = route.patterns.map { pattern in
                 var result = pattern
                 result.path = path(of: template.value, captured: pattern.path)
@@ -352,10 +357,7 @@ extension TableAdvice {
             leads[route] = matchingRoutes(of: numbers[own] ?? [], beside: source.routes.count, index, &search)
         }
         let endless = endlessRedirects(leads)
-        let isRejected = [ReasonCode.redirectLimit, .noRoute].allSatisfy { reason in
-            let rule = source.fallback.first { $0.on?.contains { $0.value == reason } ?? true }
-            return rule.map { $0.outcome == .reject } ?? true
-        }
+        let isRejected = ![ReasonCode.redirectLimit, .noRoute, .budget, .dotSegment].contains(where: isReplaced)
         for (route, _) in added where endless.contains(route) {
             let found = leads[route] ?? []
             if found.isEmpty || isRejected { warn(route, leadsTo: found) }

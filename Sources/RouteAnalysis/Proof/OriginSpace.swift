@@ -97,6 +97,8 @@ private struct OriginPartitioner {
         var role: TableSource.LinkBlock.HostRole
         var query: TableSource.QueryDialect
         var rewrites: [[Matcher]]
+        /// The names under which rewrites capture a segment.
+        var names: [String?]
     }
 
     /// The inputs from which the origins of a scheme in a block are made.
@@ -161,7 +163,8 @@ private struct OriginPartitioner {
     private mutating func kind(of block: TableSource.LinkBlock, _ index: Int) -> Int {
         if distinction != nil { return index }
         let kind = BlockKind(
-            role: block.hostRole, query: block.query, rewrites: block.rewrites.map(\.pattern.matchers))
+            role: block.hostRole, query: block.query, rewrites: block.rewrites.map(\.pattern.matchers),
+            names: block.rewrites.map(\.name))
         if let known = kinds[kind] { return known }
         kinds[kind] = index
         return index

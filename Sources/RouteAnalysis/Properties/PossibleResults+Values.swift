@@ -101,15 +101,19 @@ extension PossibleResults {
 
     /// Returns a Boolean value that indicates whether a URL of a template may have a segment `.` or `..`.
     func mayHaveDots(_ template: TableSource.ExternalTemplate) -> Bool {
-        return template.parts.contains { part in
+        for part in template.parts {
             switch part {
-            // A name without a text can leave a period alone in its segment.
-            case .text(let text): text.contains("/.") || [".", ".."].contains(text.prefix { !"/?#".contains($0) })
-            case .query: true
+            case .text(let text):
+                let path = text.prefix { !"?#".contains($0) }
+                // A name without a text can leave a period alone in its segment.
+                if path.contains("/.") || [".", ".."].contains(path.prefix { $0 != "/" }) { return true }
+                if path.count < text.count { return false }
+            case .query: return true
             case .name(let name):
                 // A whole segment of a link is never `.` or `..`.
-                !source.isWholeSegment(name.value, in: arriving)
+                if !source.isWholeSegment(name.value, in: arriving) { return true }
             }
         }
+        return false
     }
 }

@@ -28,6 +28,7 @@ struct PossibleResults {
     ///
     /// Some of them can be too deep, break a rule of presentation, or need what a fallback does not have.
     private(set) var hasUncheckedStacks = false
+    private var parentStackCounts: [Int: Int] = [:]
 
     var source: TableSource { table.source }
 
@@ -291,6 +292,25 @@ struct PossibleResults {
         return found
     }
 
+    /// Returns the maximum number of different stacks that a route and its parents have on all devices, of which the
+    /// load check sees only the first ones.
+    private mutating func parentStackCount(of route: Int) -> Int {
+        if let known = parentStackCounts[route] { return known }
+        // A cycle of parents is an error when the table is loaded.
+        parentStackCounts[route] = 1
+        var count = 0
+        for variant in source.routes[route].variants {
+            if case .route(let id) = variant.to.parents, let parent = table.names.routes[id.value] {
+                count += parentStackCount(of: parent)
+            } else {
+                count += 1
+            }
+        }
+        count = min(count, TableChecks.maxParentStacks + 1)
+        parentStackCounts[route] = count
+        return count
+    }
+
     // MARK: Failures
 
     /// Returns the results of the fallback for some reasons.
@@ -376,6 +396,7 @@ struct PossibleResults {
             guard let number = table.names.routes[id.value], !visited.contains(number),
                 visited.count <= StaticStack.maxEntries
             else { return [Stack(cell: cell, entries: [])] }
+            if parentStackCount(of: number) > TableChecks.maxParentStacks { hasUncheckedStacks = true }
             let parts = divided[number] ?? divide(source.routes[number].variants)
             divided[number] = parts
             var found: [Stack] = []
@@ -385,16 +406,6 @@ struct PossibleResults {
                     guard let common = meet(own, cell) else { continue }
                     found += stacks(variant.to, route, common, visited: visited + [number])
                 }
-            }
-            if found.count > TableChecks.maxParentStacks, !hasUncheckedStacks {
-                let different = Set(
-                    found.map { stack in
-                        StaticStack(
-                            stack.entries.map {
-                                StaticStack.Entry(coordinator: $0.coordinator, screen: $0.screen, present: $0.present)
-                            })
-                    })
-                hasUncheckedStacks = different.count > TableChecks.maxParentStacks
             }
             return found
         }

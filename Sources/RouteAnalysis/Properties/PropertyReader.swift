@@ -119,13 +119,18 @@ private struct PropertyReader {
     private mutating func property(_ value: JSONValue) -> RouteProperty? {
         guard
             let members = base.object(value, "a property", keys: PropertyFile.keys[1].keys, required: ["id"]),
-            let id = members["id"].flatMap({ base.nonemptyText($0, "id") }),
+            let id = members["id"].flatMap({ base.nonemptyText($0, "id") })
+        else { return nil }
+        let text = members["text"].flatMap { base.nonemptyText($0, "text") }?.value
+        base.replacesVars = true
+        defer { base.replacesVars = false }
+        guard
             let rule = base.onlyKey(of: ["never", "always"], in: members).flatMap(RouteProperty.Rule.init),
             let test = members[rule.rawValue].flatMap({ result($0, rule.rawValue) })
         else { return nil }
         base.name(id.value, at: id.offset, "a property", .path)
         var property = RouteProperty(id: id, rule: rule, result: test)
-        property.text = members["text"].flatMap { base.nonemptyText($0, "text") }?.value
+        property.text = text
         if let when = members["when"] { read(when, into: &property) }
         if let links = members["links"] { property.links = patterns(links) }
         if let requests = members["requests"] {

@@ -364,7 +364,11 @@ extension PropertySearch {
     private mutating func violations(ofEnd result: RedirectResult, _ task: inout Task) -> [DeviceCell] {
         guard let last = result.routes.last else { return [] }
         var reasons: [ReasonCode] = []
-        let redirecting = result.pattern == nil ? result.routes.indices : result.routes.indices.dropLast()
+        // A redirect that leads back has made its path before. A sixth one is not followed.
+        let isFollowed =
+            if case .redirect = table.source.routes[last].action { result.routes.count <= 5 } else { false }
+        let redirecting =
+            result.pattern == nil || isFollowed ? result.routes.indices : result.routes.indices.dropLast()
         if result.growth ?? 0 > 0 || redirecting.contains(where: { isLong(result.routes[$0]) }) {
             reasons.append(.budget)
         }
@@ -503,15 +507,6 @@ extension PropertySearch {
 
     private var rejectsEmptySegments: Bool { table.source.blocks.contains { $0.emptySegments == .reject } }
 
-    /// The first capture that a parameter with an empty segment can fill.
-    private var firstTail: (route: String, name: String)? {
-        for route in table.source.routes {
-            let captures = route.patterns.flatMap(\.path.captures)
-            if let name = captures.first(where: \.isTail)?.name { return (route.id.value, name) }
-        }
-        return nil
-    }
-
     private func hasLinks(_ forms: Set<RouteProperty.Form>) -> Bool {
         forms.contains(.link) || forms.contains(.payload) && !table.source.payload.link.isEmpty
     }
@@ -551,14 +546,10 @@ extension PropertySearch {
         let isCovered = forms.contains(.route) || forms.contains(.payload) && table.source.payload.route != nil
         guard isCovered, comparison.trial?.isOver == false else { return }
         var reasons: [ReasonCode] = [.noRoute, .paramInvalid, .paramMissing, .budget, .badEncoding, .dotSegment]
-        let tail = rejectsEmptySegments ? firstTail : nil
-        if tail != nil { reasons.append(.emptySegment) }
+        if rejectsEmptySegments, table.source.firstTail != nil { reasons.append(.emptySegment) }
         let failing = violations(results.failures(reasons, in: [:]), task)
         tryOnly(failing)
-        if !failing.isEmpty {
-            tryAll(.route("zz-unknown"))
-            if let tail { tryAll(.route(tail.route, params: [tail.name: .string("a//b")])) }
-        }
+        if !failing.isEmpty { for request in table.source.failingRoutes { tryAll(request) } }
         var own = space(0)
         let shiftless = readings.first { $0.frame.shift == 0 }
         for (number, route) in table.source.routes.enumerated() where comparison.trial?.isOver == false {

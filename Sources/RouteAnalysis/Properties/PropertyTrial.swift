@@ -157,3 +157,38 @@ struct PropertyTrial: RequestTrial {
         return isCovered
     }
 }
+
+// Requests for routes by their ids.
+extension TableSource {
+    /// The maximum number of requests for routes that fail.
+    private static let maxFailingRoutes = 60
+
+    /// The first capture that a parameter with an empty segment can fill.
+    var firstTail: (route: String, name: String)? {
+        for route in routes {
+            let captures = route.patterns.flatMap(\.path.captures)
+            if let name = captures.first(where: \.isTail)?.name { return (route.id.value, name) }
+        }
+        return nil
+    }
+
+    /// Requests for routes by their ids that fail in different ways.
+    var failingRoutes: [LinkRequest] {
+        var requests: [LinkRequest] = [.route("zz-unknown")]
+        if let tail = firstTail {
+            let long = Array(repeating: "a", count: limits.maxSegments + 1).joined(separator: "/")
+            requests += ["a//b", "a/..", "%zz", long].map { .route(tail.route, params: [tail.name: .string($0)]) }
+        }
+        for route in routes {
+            if requests.count > Self.maxFailingRoutes { break }
+            let names = Set(route.patterns.flatMap(\.path.captures).map(\.name))
+            if names.isEmpty { continue }
+            requests.append(.route(route.id.value))
+            for text in ["zz-invalid", "..", "\u{1}"] {
+                let params = LinkRequest.Object(names.sorted().map { ($0, .string(text)) })
+                requests.append(.route(route.id.value, params: params))
+            }
+        }
+        return requests
+    }
+}

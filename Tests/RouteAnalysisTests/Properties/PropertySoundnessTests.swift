@@ -101,6 +101,27 @@ func verdict(of property: String, about table: RouteTable) throws -> PropertyVer
             property: #""requests": "route", "never": { "screens": "a.bad" }"#,
             request: .route("d", params: ["x": "a//b"]), link: #", "path": { "emptySegments": "reject" }"#,
             members: #", "fallback": [ { "on": ["empty_segment"], "outcome": "navigate", \#(bad) } ]"#),
+        Case(
+            name: "a request by id without its capture", routes: #"{ "id": "d", "match": "/p/{c:enum(a|b)}", \#(ok) }"#,
+            property: #""requests": "route", "never": { "screens": "a.bad" }"#,
+            request: .route("d"),
+            members: #", "fallback": [ { "on": ["param_missing"], "outcome": "navigate", \#(bad) } ]"#),
+        Case(
+            name: "a request by id with an invalid capture",
+            routes: #"{ "id": "d", "match": "/p/{c:enum(a|b)}", \#(ok) }"#,
+            property: #""requests": "route", "never": { "screens": "a.bad" }"#,
+            request: .route("d", params: ["c": "zz"]),
+            members: #", "fallback": [ { "on": ["param_invalid"], "outcome": "navigate", \#(bad) } ]"#),
+        Case(
+            name: "two periods in a parameter", routes: #"{ "id": "d", "match": "/f/{x+}", \#(ok) }"#,
+            property: #""requests": "route", "never": { "screens": "a.bad" }"#,
+            request: .route("d", params: ["x": "a/.."]),
+            members: #", "fallback": [ { "on": ["dot_segment"], "outcome": "navigate", \#(bad) } ]"#),
+        Case(
+            name: "a broken escape in a parameter", routes: #"{ "id": "d", "match": "/f/{x+}", \#(ok) }"#,
+            property: #""requests": "route", "never": { "screens": "a.bad" }"#,
+            request: .route("d", params: ["x": "%zz"]),
+            members: #", "fallback": [ { "on": ["bad_encoding"], "outcome": "navigate", \#(bad) } ]"#),
     ]
 
     private static func file(_ one: Case) -> String {
@@ -131,13 +152,14 @@ func verdict(of property: String, about table: RouteTable) throws -> PropertyVer
     func fixture() throws {
         let lines = try TableFiles.fixture("unsound-proofs.jsonl", of: "RouteAnalysisTests").split(
             separator: UInt8(ascii: "\n"))
-        #expect(lines.count == 34)
+        #expect(lines.count == 40)
         for line in lines {
             let one = try JSONValue.parse(Array(line))
             func text(_ name: String) throws -> String { try #require(one[name]?.string) }
             let (name, link) = (try text("name"), try text("link"))
             let table = try RouteTable(json: text("table").utf8)
-            let device = DeviceFacts(app: one["app"]?.string)
+            let device = DeviceFacts(
+                app: one["app"]?.string, attributes: one["x"]?.string.map { text in ["x": text] })
             let decision = table.resolve(.link(link), device: device)
             let isBroken =
                 one["outcome"].map { $0.string == decision.outcome.rawValue }

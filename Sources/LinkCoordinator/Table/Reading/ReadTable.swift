@@ -147,8 +147,10 @@ extension TableReader {
     private mutating func readVars(_ value: JSONValue, _ source: inout TableSource) {
         for member in members(value, "vars") ?? [] {
             name(member.name, at: member.nameOffset - 1, "a var", .identifier)
-            source.vars.append(TableSource.Var(name: Located(member.name, at: member.nameOffset - 1), isUsed: false))
-            if let text = text(member.value, "the var `\(member.name)`") { vars[member.name] = text.value }
+            let text = text(member.value, "the var `\(member.name)`")?.value
+            let name = Located(member.name, at: member.nameOffset - 1)
+            source.vars.append(TableSource.Var(name: name, text: text ?? "", isUsed: false))
+            if let text { vars[member.name] = text }
         }
     }
 

@@ -31,7 +31,7 @@ package struct TableReader {
     var usedVars: Set<String> = []
 
     /// A Boolean value that indicates whether `<name>` is replaced by a var in the current part.
-    var replacesVars = false
+    package var replacesVars = false
 
     /// A Boolean value that indicates whether paths ignore ASCII case.
     var foldsPathCase = false
@@ -82,6 +82,7 @@ extension TableReader {
     /// Creates a reader of another file about a table.
     package init(file: [UInt8], about table: TableSource, advisor: ProblemList.Advisor?) {
         self.init(file: file, problems: ProblemList(advisor), foldsPathCase: table.foldsPathCase)
+        for one in table.vars { vars[one.name.value] = one.text }
     }
 
     /// Reads an object of a table, and reports unknown and missing keys.
