@@ -57,6 +57,26 @@ internal import Testing
         }
     }
 
+    @Test("The end of a producer's idle connections is no warning while brokers answer")
+    func idle() async {
+        await #expect(processExitsWith: .success) {
+            try await onThread {
+                let cluster = try MockCluster()
+                for topic in ["in", "in.out", "in.dlq"] { try cluster.createTopic(topic, partitions: 2) }
+                let worker = try WorkerOutageTests.worker(
+                    cluster.bootstrapServers, "--log-level", "debug", "-X", "producer.connections.max.idle.ms=1000")
+                try #require(worker.says(#""event":"ready""#), "\(worker.log)")
+                try #require(worker.says("brokers are down", within: 60), "\(worker.log)")
+                worker.signal(SIGTERM)
+                #expect(try worker.end(within: 60) == 0, "\(worker.log)")
+                let lines = try WorkerOutageTests.lines(worker.log, "librdkafka", "brokers.unreachable").filter {
+                    ["_ALL_BROKERS_DOWN", nil].contains($0["facility"]?.string)
+                }
+                #expect(lines.allSatisfy { $0["level"]?.string == "debug" }, "\(lines)")
+            }
+        }
+    }
+
     /// An address without a broker, and the expected cause.
     static let addresses = [
         ("nosuchhost.invalid:9092", "Failed to resolve 'nosuchhost.invalid'"),

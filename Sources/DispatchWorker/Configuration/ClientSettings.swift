@@ -187,6 +187,9 @@ package enum ClientSettings {
         switch configuration.guarantee {
         case .exactlyOnce:
             result.append(.init("transactional.id", identity.transactionalID))
+            // librdkafka looks for a moved coordinator of the group only when a connection to any broker begins or ends
+            // (`rd_kafka_coord_req_fsm`, 2.0.2 to 2.16). Until then, `send_offsets_to_transaction` does not return.
+            result.append(.init("connections.max.idle.ms", "10000"))
             result.append(.init("transaction.timeout.ms", "30000"))
         case .atLeastOnce:
             result.append(.init("enable.idempotence", "true"))

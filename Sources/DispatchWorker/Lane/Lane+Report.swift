@@ -151,6 +151,11 @@ extension Lane where Processing: ~Copyable {
         shared.brokers?.explains(code, now: environment.now()) ?? false
     }
 
+    private var areBrokersAnswering: Bool {
+        let now = environment.now()
+        return shared.brokers?.state(now: now).isAnswering(now: now) ?? false
+    }
+
     private func handle(_ line: KafkaClient.LogLine, _ client: ClientKind) {
         shared.brokers?.report(.log(line))
         // Closed connections are normal, so their lines are not logged.
@@ -168,7 +173,9 @@ extension Lane where Processing: ~Copyable {
     }
 
     private func handle(_ error: KafkaError, _ client: ClientKind) {
-        shared.brokers?.report(.error(error))
+        // A producer ends connections that are idle.
+        let isIdle = client == .producer && error.code == .allBrokersDown && areBrokersAnswering
+        if !isIdle { shared.brokers?.report(.error(error)) }
         switch KafkaErrorClass(error) {
         case .authorization:
             machine.failed(client == .producer ? .produce : .consume, error, now: environment.now())
@@ -176,7 +183,7 @@ extension Lane where Processing: ~Copyable {
             machine.failed(.consume, error, now: environment.now())
         default:
             let text = shared.brokers?.hasAnswered ?? false ? error.text.withoutSettingsGuess : error.text
-            report(text, facility: error.name, client, isExplained(error.code) ? .debug : .warning)
+            report(text, facility: error.name, client, isIdle || isExplained(error.code) ? .debug : .warning)
         }
     }
 
