@@ -22,18 +22,74 @@ struct QuestionTests {
             let blocks = page.blocks("sh", "run", "broker")
             try #require(blocks.count == 16)
             try prepare(blocks[0])
-            try imports()
-            try check()
-            try forecast()
-            try properties()
             try why(list: blocks[1], reason: blocks[2])
             try counts(reasons: blocks[3], campaigns: blocks[4], items: blocks[5])
             try replay(list: blocks[6], replay: blocks[7], worker: blocks[8])
             try verify(blocks[9])
             try erase(fill: blocks[10], list: blocks[11], erase: blocks[12])
-            try bisect()
             #expect(try output(blocks[13]).contains("1 /1/to/1\n"))
             try load(first: blocks[14], second: blocks[15])
+        }
+    }
+
+    @Test("The printed command says what a campaign will open")
+    func forecast() async throws {
+        try await onThread {
+            let block = try #require(page.blocks("sh", "run", "forecast").first)
+            let printed = try #require(page.blocks("text").first { $0.lines.contains { $0.contains("9,341,000") } })
+            #expect(try output(block) == printed.lines.joined(separator: "\n") + "\n")
+        }
+    }
+
+    @Test("The printed commands name the change after which a link opens something else")
+    func bisect() async throws {
+        try await onThread {
+            let blocks = page.blocks("sh", "run", "bisect")
+            try #require(blocks.count == 2)
+            _ = try output(blocks[0])
+            let printed = try #require(page.blocks("text").first { $0.lines.contains { $0.hasPrefix("    was  ") } })
+            let text = try output(blocks[1])
+            #expect(
+                text.hasPrefix("shop:///p/new\n  navigate  new-items  home > feed > account > profile\n"), "\(text)")
+            #expect(text.contains("1 change in 2 configurations:\n"), "\(text)")
+            #expect(text.hasSuffix(printed.lines.joined(separator: "\n") + "\n"), "\(text)")
+        }
+    }
+
+    @Test("The printed commands prove properties, and refute one about a wrong table")
+    func properties() async throws {
+        try await onThread {
+            let proved = try output(#require(page.blocks("sh", "run", "prove").first))
+            #expect(proved.hasPrefix("proved  account-needs-session") && proved.split(separator: "\n").count == 10)
+            let broken = try output(#require(page.blocks("sh", "run", "broken").first), status: 1)
+            #expect(
+                broken.contains("the table breaks the property `account-needs-session`: navigate to /"), "\(broken)")
+            #expect(broken.contains(#"device: {"claims":["sesion"]}"#), "\(broken)")
+        }
+    }
+
+    @Test("The printed commands write the table of an app, and the link of a screen")
+    func imports() async throws {
+        try await onThread {
+            let table = try output(#require(page.blocks("sh", "run", "import").first))
+            #expect(table.contains("navigate") && table.contains("Profile"), "\(table)")
+            let block = try #require(page.blocks("sh", "run", "link").first)
+            let printed = try #require(
+                page.blocks("text").first { $0.lines.first == "https://mychat.example/users/7" })
+            #expect(try output(block) == printed.lines.joined(separator: "\n") + "\n")
+        }
+    }
+
+    @Test("The printed command names events that would be rejected")
+    func check() async throws {
+        try await onThread {
+            let blocks = page.blocks("sh", "run", "check")
+            try #require(blocks.count == 1)
+            let result = try blocks[0].run(names)
+            #expect(result.status == 65, "\(result.errors)")
+            // The sample of a shop has 7 events that all their devices reject.
+            #expect(result.errors.contains("param_invalid: Product.count"), "\(result.errors)")
+            #expect(result.errors.contains("shop.jsonl, line 11: rejected"), "\(result.errors)")
         }
     }
 
@@ -164,54 +220,6 @@ struct QuestionTests {
 
     private func prepare(_ block: MarkdownText.Block) throws {
         #expect(try output(block).contains("45 records"))
-    }
-
-    /// Checks the answer about a campaign, which is printed below its command.
-    private func forecast() throws {
-        let block = try #require(page.blocks("sh", "run", "forecast").first)
-        let printed = try #require(page.blocks("text").first { $0.lines.contains { $0.contains("9,341,000") } })
-        #expect(try output(block) == printed.lines.joined(separator: "\n") + "\n")
-    }
-
-    /// Checks the answer about a change of a table, a part of which is printed below its command.
-    private func bisect() throws {
-        let blocks = page.blocks("sh", "run", "bisect")
-        try #require(blocks.count == 2)
-        _ = try output(blocks[0])
-        let printed = try #require(page.blocks("text").first { $0.lines.contains { $0.hasPrefix("    was  ") } })
-        let text = try output(blocks[1])
-        #expect(text.hasPrefix("shop:///p/new\n  navigate  new-items  home > feed > account > profile\n"), "\(text)")
-        #expect(text.contains("1 change in 2 configurations:\n"), "\(text)")
-        #expect(text.hasSuffix(printed.lines.joined(separator: "\n") + "\n"), "\(text)")
-    }
-
-    /// Checks the answers about the properties of a table, and of a table that breaks one.
-    private func properties() throws {
-        let proved = try output(#require(page.blocks("sh", "run", "prove").first))
-        #expect(proved.hasPrefix("proved  account-needs-session") && proved.split(separator: "\n").count == 10)
-        let broken = try output(#require(page.blocks("sh", "run", "broken").first), status: 1)
-        #expect(broken.contains("the table breaks the property `account-needs-session`: navigate to /"), "\(broken)")
-        #expect(broken.contains(#"device: {"claims":["sesion"]}"#), "\(broken)")
-    }
-
-    /// Checks the answers about the table of an app and the link of a screen.
-    private func imports() throws {
-        let table = try output(#require(page.blocks("sh", "run", "import").first))
-        #expect(table.contains("navigate") && table.contains("Profile"), "\(table)")
-        let block = try #require(page.blocks("sh", "run", "link").first)
-        let printed = try #require(page.blocks("text").first { $0.lines.first == "https://mychat.example/users/7" })
-        #expect(try output(block) == printed.lines.joined(separator: "\n") + "\n")
-    }
-
-    /// Checks the answer about links that are not sent yet.
-    private func check() throws {
-        let blocks = page.blocks("sh", "run", "check")
-        try #require(blocks.count == 1)
-        let result = try blocks[0].run(names)
-        #expect(result.status == 65, "\(result.errors)")
-        // The sample of a shop has 7 events that all their devices reject.
-        #expect(result.errors.contains("param_invalid: Product.count"), "\(result.errors)")
-        #expect(result.errors.contains("shop.jsonl, line 11: rejected"), "\(result.errors)")
     }
 
     /// Checks the answer about the screen of a device.
