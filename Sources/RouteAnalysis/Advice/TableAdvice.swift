@@ -249,12 +249,12 @@ struct DeviceNeeds {
         for (name, tests) in [("app", app), ("system", os)] where Self.isEmpty(tests) {
             return "no version of the \(name) satisfies `\(Self.text(tests))`"
         }
-        let folded = platforms.map { Set($0.map { $0.lowercasedASCII }) }
+        let folded = platforms.map { Set($0.map(\.lowercasedASCII)) }
         for (index, list) in folded.enumerated() {
             guard let other = folded[..<index].firstIndex(where: { $0.isDisjoint(with: list) }) else { continue }
             return "no platform is on both lists: \(Self.choice(platforms[other])); \(Self.choice(platforms[index]))"
         }
-        let shared = folded.dropFirst().reduce(folded.first ?? [""]) { $0.intersection($1) }
+        let shared = folded.dropFirst().reduce(folded.first ?? [[]]) { $0.intersection($1) }
         return shared.isEmpty
             ? "no platform is on all lists: \(platforms.map(Self.choice).joined(separator: "; "))" : nil
     }

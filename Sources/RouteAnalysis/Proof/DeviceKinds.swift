@@ -61,7 +61,9 @@ package struct DeviceKinds: Sendable {
     }
 
     /// Returns texts in lowercase, each once.
-    private static func folded(_ texts: [String]) -> [String] { Array(Set(texts.map(\.lowercasedASCII))).sorted() }
+    private static func folded(_ texts: [String]) -> [String] {
+        Set(texts.map(\.lowercasedASCII)).map { String(decoding: $0, as: UTF8.self) }.sorted()
+    }
 
     /// Sets `kind` to the kind of a device.
     package mutating func classify(_ device: DeviceView, into kind: inout Kind) {
@@ -159,11 +161,11 @@ package struct DeviceQuestion: Sendable {
         for (index, text) in named.enumerated() {
             let before = index > 0 ? named[index - 1] : nil
             let low = DeviceChoices.below(text).map { [$0] } ?? []
-            let between = (before.map { DeviceSpace.above($0) } ?? low) + ["0-0", text + "-0"]
+            let between = (before.map { DeviceSpace.above($0).texts } ?? low) + ["0-0", text + "-0"]
             texts.append(between.first { isInside($0, before, text) })
             texts.append(text)
         }
-        texts.append(named.last.flatMap { last in DeviceSpace.above(last).first { isInside($0, last, nil) } })
+        texts.append(named.last.flatMap { last in DeviceSpace.above(last).texts.first { isInside($0, last, nil) } })
         return texts
     }
 

@@ -8,6 +8,8 @@ internal import StrictJSON
 struct DeviceSpace {
     /// The values of each fact, with nil for unknown, not listed, or absent.
     private(set) var values: [DeviceFact: [String?]] = [:]
+    /// A Boolean value that indicates whether every interval of versions has a value.
+    private(set) var isWhole = true
     private let capabilities: [String: TableSource.Capability]
 
     /// Creates the space of the devices that a table distinguishes.
@@ -19,7 +21,7 @@ struct DeviceSpace {
     init(_ questions: DeviceQuestions, capabilities: [TableSource.Capability] = []) {
         self.capabilities = Dictionary(
             capabilities.map { ($0.name.value, $0) }, uniquingKeysWith: { first, _ in first })
-        for (fact, named) in questions.versions { values[fact] = [nil] + Self.intervals(named) }
+        for (fact, named) in questions.versions { values[fact] = [nil] + intervals(named) }
         for (fact, named) in questions.texts { values[fact] = [nil] + Self.kinds(fact, named) }
     }
 
@@ -32,32 +34,33 @@ struct DeviceSpace {
         default:
             let texts = Array(Set(named)).sorted()
             let usedTexts = Set(texts.map(\.lowercasedASCII))
-            return texts + [UnusedText.first("zz") { !usedTexts.contains($0) }]
+            return texts + [UnusedText.first("zz") { !usedTexts.contains(Array($0.utf8)) }]
         }
     }
 
     /// Returns each named version, and one version of every interval between them and above.
     ///
     /// The interval below all versions is represented by an unknown version.
-    private static func intervals(_ named: [VersionText]) -> [String] {
+    private mutating func intervals(_ named: [VersionText]) -> [String] {
         let sorted = Set(named).sorted { $0.order($1) < 0 }
         var texts: [String] = []
         for (index, version) in sorted.enumerated() {
-            if texts.isEmpty || compare(texts[texts.count - 1], version.text) < 0 { texts.append(version.text) }
+            if texts.isEmpty || Self.compare(texts[texts.count - 1], version.text) < 0 { texts.append(version.text) }
             let next = index + 1 < sorted.count ? sorted[index + 1].text : nil
-            let between = above(version.text).first { text in
-                compare(version.text, text) < 0 && next.map { compare(text, $0) < 0 } ?? true
+            let above = Self.above(version.text)
+            let between = above.texts.first { text in
+                Self.compare(version.text, text) < 0 && next.map { Self.compare(text, $0) < 0 } ?? true
             }
-            if let between { texts.append(between) }
+            if let between { texts.append(between) } else if !above.hasNext { isWhole = false }
         }
         return texts
     }
 
     /// Returns texts of versions above another one, the most readable first.
     ///
-    /// Some may not be versions. The last one is the next version in the order of Semantic Versioning 2.0.0: no version
-    /// is between the two.
-    static func above(_ text: String) -> [String] {
+    /// Some may not be versions. If `hasNext` is true, the last one is the next version in the order of Semantic
+    /// Versioning 2.0.0: no version is between the two.
+    static func above(_ text: String) -> (texts: [String], hasNext: Bool) {
         let release = text.prefix { $0 != "+" }
         let plain = text.prefix { $0 != "-" && $0 != "+" }
         var numbers = plain.split(separator: ".").map { Int($0) ?? 0 }
@@ -72,12 +75,12 @@ struct DeviceSpace {
             next[index - 1] += 1
         }
         let list = [minor, patch, joined(next), String(plain)]
-        if plain == release { return list + [joined(next) + "-0"] }
-        if release.utf8.count + 2 <= Version.maxBytes { return list + [release + ".0"] }
+        if plain == release { return (list + [joined(next) + "-0"], true) }
+        if release.utf8.count + 2 <= Version.maxBytes { return (list + [release + ".0"], true) }
         // Numbers of 0 at the end can be left out.
         while numbers.count > 1, numbers.last == 0 { numbers.removeLast() }
         let short = joined(numbers) + release.dropFirst(plain.count)
-        if short.utf8.count + 2 <= Version.maxBytes { return list + [short + ".0"] }
+        if short.utf8.count + 2 <= Version.maxBytes { return (list + [short + ".0"], true) }
         // The next version is too long. Other ones can be between it and the next one that a table names: with a
         // character more, or with a greater one in place of one of the last.
         let all = (UInt8(ascii: "0")...UInt8(ascii: "z")).map { Character(Unicode.Scalar($0)) }
@@ -85,7 +88,7 @@ struct DeviceSpace {
         let raised = short.indices.dropFirst(joined(numbers).count + 1).reversed().compactMap { index in
             (short[index] == "." ? "-" : characters.first { $0 > short[index] }).map { String(short[..<index]) + [$0] }
         }
-        return list + [short + "-"] + raised
+        return (list + [short + "-"] + raised, false)
     }
 
     /// The greatest number in a version.
@@ -153,8 +156,12 @@ struct DeviceSpace {
 
     private static func fits(_ value: String?, _ locales: [String]) -> Bool {
         guard let value else { return false }
-        func plain(_ text: String) -> String { text.lowercasedASCII.replacing("_", with: "-") }
-        return locales.contains { plain(value) == plain($0) || plain(value).hasPrefix(plain($0) + "-") }
+        func plain(_ text: String) -> [UInt8] {
+            text.lowercasedASCII.map { $0 == UInt8(ascii: "_") ? UInt8(ascii: "-") : $0 }
+        }
+        return locales.contains {
+            plain(value) == plain($0) || plain(value).starts(with: plain($0) + [UInt8(ascii: "-")])
+        }
     }
 
     private static func isOneFolded(_ value: String?, of texts: [String]) -> Bool {

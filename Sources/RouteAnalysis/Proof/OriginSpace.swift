@@ -96,7 +96,7 @@ private struct OriginPartitioner {
     private struct BlockKind: Hashable {
         var role: TableSource.LinkBlock.HostRole
         var query: TableSource.QueryDialect
-        var rewrites: [[Matcher]]
+        var rewrites: [Pattern]
         /// The names under which rewrites capture a segment.
         var names: [String?]
     }
@@ -163,7 +163,7 @@ private struct OriginPartitioner {
     private mutating func kind(of block: TableSource.LinkBlock, _ index: Int) -> Int {
         if distinction != nil { return index }
         let kind = BlockKind(
-            role: block.hostRole, query: block.query, rewrites: block.rewrites.map(\.pattern.matchers),
+            role: block.hostRole, query: block.query, rewrites: block.rewrites.map(\.pattern),
             names: block.rewrites.map(\.name))
         if let known = kinds[kind] { return known }
         kinds[kind] = index

@@ -19,7 +19,7 @@ struct QueryStates {
     }
 
     private let foldsNames: Bool
-    private var numbers: [String: Int] = [:]
+    private var numbers: [[UInt8]: Int] = [:]
     private var texts: [String] = []
     private var states: [State] = []
     private var changes: [Change] = []
@@ -87,12 +87,12 @@ struct QueryStates {
         let folded = fold(name)
         if let known = numbers[folded] { return known }
         numbers[folded] = states.count
-        texts.append(folded)
+        texts.append(String(decoding: folded, as: UTF8.self))
         states.append(State())
         return states.count - 1
     }
 
-    private func fold(_ name: String) -> String { foldsNames ? name.lowercasedASCII : name }
+    private func fold(_ name: String) -> [UInt8] { foldsNames ? name.lowercasedASCII : Array(name.utf8) }
 
     private static func same(_ a: String, _ b: String) -> Bool { a.utf8.elementsEqual(b.utf8) }
 
@@ -305,18 +305,18 @@ struct QueryIndex {
             let isOne = space.sources.count == 1 || dialects.allSatisfy { $0 == dialects[0] }
             // Names count as different unless all blocks fold their case.
             let folds = dialects.allSatisfy { $0.names == .insensitive }
-            var names: [String: Int] = [:]
-            var values: [String: Int] = [:]
+            var names: [[UInt8]: Int] = [:]
+            var values: [[UInt8]: Int] = [:]
             for pattern in space.patterns {
                 var tests: Tests = []
                 for constraint in isOne ? pattern.constraints : [] {
                     let text = constraint.name.value
-                    let name = folds ? text.lowercasedASCII : text
+                    let name = folds ? text.lowercasedASCII : Array(text.utf8)
                     let test: Test
                     switch constraint.test {
                     case .present: test = .present
                     case .absent: test = .absent
-                    case .equals(let value): test = .equals(Self.number(value, &values))
+                    case .equals(let value): test = .equals(Self.number(Array(value.utf8), &values))
                     }
                     tests.append((Self.number(name, &names), test))
                 }
@@ -324,7 +324,7 @@ struct QueryIndex {
             }
         }
 
-        private static func number(_ text: String, _ numbers: inout [String: Int]) -> Int {
+        private static func number(_ text: [UInt8], _ numbers: inout [[UInt8]: Int]) -> Int {
             if let known = numbers[text] { return known }
             numbers[text] = numbers.count
             return numbers.count - 1

@@ -341,7 +341,7 @@ enum SegmentSamples {
 
 extension String {
     /// The text with ASCII letters in lowercase, which is how the resolver compares names and facts.
-    var lowercasedASCII: String { String(decoding: utf8.map(lowerASCII), as: UTF8.self) }
+    var lowercasedASCII: [UInt8] { utf8.map(lowerASCII) }
 }
 
 /// A sorted list of texts with values, so that texts with a common prefix are adjacent.

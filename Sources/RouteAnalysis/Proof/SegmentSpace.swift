@@ -149,7 +149,11 @@ struct SegmentSpace {
         }
         let all = question.inside + question.outside
         let mixesCase = foldsAny && all.contains { members[$0].folds } && all.contains { isCaseSensitive($0) }
-        let lists = mixesCase ? [] : question.inside.compactMap { finiteTexts($0) }
+        // In lowercase, a letter can compose with the mark after it, so that only its capital is in NFC.
+        let mayCompose = question.inside.contains { number in
+            members[number].folds && finiteTexts(number)?.contains { !$0.allSatisfy { $0 < 0x80 } } ?? false
+        }
+        let lists = mixesCase || mayCompose ? [] : question.inside.compactMap { finiteTexts($0) }
         if let shortest = lists.min(by: { $0.count < $1.count }) {
             var atoms: [Atom] = []
             for text in shortest where Self.isWritable(text) && question.inside.allSatisfy({ matches($0, text) }) {

@@ -114,6 +114,7 @@ package struct PropertySearch {
         if trial?.witness == nil, !property.needsLink { searchRoutes(&task) }
         if let found = trial?.witness { return .refuted(shorter(found, property)) }
         if isOver() { task.gap = task.gap ?? Self.endedText }
+        if !space.isWhole { task.gap = task.gap ?? "a condition has a version of almost \(Version.maxBytes) bytes" }
         if results.isCut { task.gap = task.gap ?? "the routes distinguish too many kinds of devices" }
         if results.hasUncheckedStacks { task.gap = task.gap ?? "the parents of routes have too many different stacks" }
         if let gap = task.gap { return .unproved(gap) }

@@ -152,14 +152,15 @@ func verdict(of property: String, about table: RouteTable) throws -> PropertyVer
     func fixture() throws {
         let lines = try TableFiles.fixture("unsound-proofs.jsonl", of: "RouteAnalysisTests").split(
             separator: UInt8(ascii: "\n"))
-        #expect(lines.count == 40)
+        #expect(lines.count == 51)
         for line in lines {
             let one = try JSONValue.parse(Array(line))
             func text(_ name: String) throws -> String { try #require(one[name]?.string) }
             let (name, link) = (try text("name"), try text("link"))
             let table = try RouteTable(json: text("table").utf8)
             let device = DeviceFacts(
-                app: one["app"]?.string, attributes: one["x"]?.string.map { text in ["x": text] })
+                app: one["app"]?.string, locale: one["locale"]?.string, region: one["region"]?.string,
+                attributes: one["x"]?.string.map { text in ["x": text] })
             let decision = table.resolve(.link(link), device: device)
             let isBroken =
                 one["outcome"].map { $0.string == decision.outcome.rawValue }
